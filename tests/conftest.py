@@ -1,0 +1,90 @@
+"""Every test runs with a closed network, an empty home and no key."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPO = Path(__file__).parents[1]
+SHARED = REPO.parent / "shared"
+LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """Real Keepa bodies, present beside a checkout only."""
+    if not (SHARED / "data").is_dir():
+        pytest.skip("real Keepa bodies (../shared/data) are not on this machine")
+    return SHARED / "data"
+
+
+@pytest.fixture(autouse=True)
+def closed_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only this machine can be reached; any other address fails the test."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> Any:
+        if self.family in {socket.AF_INET, socket.AF_INET6} and address[0] not in LOOPBACK:
+            raise AssertionError(f"a test tried to reach {address!r}")
+        return connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """An empty home: configuration, state, data and working folder of one test."""
+    for name in ("work", "state", "data"):
+        (tmp_path / name).mkdir()
+    return tmp_path
+
+
+@pytest.fixture
+def clean_env(home: Path) -> dict[str, str]:
+    """The environment of a new user: no key, no CI, everything below `home`."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("KEEPA_") and k not in {"CI", "TZ"}}
+    return kept | {
+        "HOME": str(home),
+        "KEEPA_CLI_CONFIG": str(home / "config.toml"),
+        "KEEPA_CLI_STATE_DIR": str(home / "state"),
+        "KEEPA_CLI_DATA_DIR": str(home / "data"),
+        "PYTHONPATH": str(REPO),
+        "PYTHONIOENCODING": "utf-8",
+    }
+
+
+@pytest.fixture
+def kc(clean_env: dict[str, str], home: Path) -> Any:
+    """Run the command line in a process of its own: kc("--json", "doctor") -> CompletedProcess."""
+
+    def run(
+        *args: str, env: Mapping[str, str] | None = None, cwd: Path | None = None, stdin: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "keepa_cli", *args],
+            env={**clean_env, **(env or {})},
+            cwd=cwd or home / "work",
+            input=stdin if stdin is not None else "",
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=120,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def no_inherited_settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in list(os.environ):
+        if name.startswith("KEEPA_"):
+            monkeypatch.delenv(name)
+    yield
