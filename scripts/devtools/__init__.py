@@ -1,0 +1,1 @@
+"""What scripts/dev.py is made of. Standard library only: it runs before anything is installed."""

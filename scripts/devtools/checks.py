@@ -1,0 +1,89 @@
+"""`dev.py check`: what a change must pass beside the tests."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from devtools import wheel
+from devtools.run import REPO, Stop, capture, last_lines, say
+from devtools.venv import ensure
+
+Result = tuple[int, str]
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    what: str
+    run: Callable[[Path], Result]
+
+
+def _module(*command: str) -> Callable[[Path], Result]:
+    return lambda python: capture([python, "-m", *command])
+
+
+def _layers(python: Path) -> Result:
+    return capture([python, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()", "--no-cache"])
+
+
+def _docs(python: Path) -> Result:
+    return capture([python, REPO / "scripts" / "build_docs.py", "--check"])
+
+
+def _secrets(python: Path) -> Result:
+    places = [name for name in ("cassettes", "evidence", "docs", "tests") if (REPO / name).is_dir()]
+    return capture([python, "-m", "keepa_cli", "cassettes", "scan", *places], env=wheel.scratch_environment(REPO))
+
+
+def _outside(_: Path) -> Result:
+    python = ensure(("outside",), venv=REPO / ".venv-outside", steps=2)
+    return capture([python, REPO / "scripts" / "outside_client.py"])
+
+
+CHECKS = (
+    Check("ruff", "style and common mistakes", _module("ruff", "check", ".")),
+    Check("format", "layout of the source", _module("ruff", "format", "--check", ".")),
+    Check("mypy", "types, strict", _module("mypy")),
+    Check("layers", "imports go one way", _layers),
+    Check("house", "sizes, spellings, light imports, help pages", _module("pytest", "tests/house")),
+    Check("docs", "generated pages are current", _docs),
+    Check("secrets", "no key, cookie or address in tracked recordings", _secrets),
+    Check("wheel", "an installed wheel works in an empty folder", wheel.smoke),
+    Check("outside", "the public Python client works against the sandbox", _outside),
+)
+
+
+def check(args: list[str]) -> int:
+    unknown = [name for name in args if name not in {c.name for c in CHECKS}]
+    if unknown:
+        raise Stop(
+            f"There is no check {unknown[0]!r}; the checks are {', '.join(c.name for c in CHECKS)}.",
+            "python scripts/dev.py check",
+            2,
+        )
+    python = ensure(("dev",))
+    chosen = [c for c in CHECKS if not args or c.name in args]
+    failed = [c.name for number, c in enumerate(chosen, 1) if not _passes(c, python, f"[{number}/{len(chosen)}]")]
+    if failed:
+        print(f"{len(failed)} of {len(chosen)} checks failed: {', '.join(failed)}", file=sys.stderr)
+        return 1
+    say(f"all {len(chosen)} checks hold")
+    return 0
+
+
+def _passes(c: Check, python: Path, label: str) -> bool:
+    print(f"{label} {c.name}: {c.what} ... ", end="", flush=True)
+    began = time.monotonic()
+    try:
+        code, output = c.run(python)
+    except Stop as stop:
+        code, output = stop.code, stop.sentence
+    say(f"{'ok' if code == 0 else 'FAILED'} ({time.monotonic() - began:.1f} s)")
+    if code:
+        say(last_lines(output, 200 if os.environ.get("CI") else 60))
+    return code == 0
