@@ -15,7 +15,7 @@ CASES = sorted((Path(__file__).parent / "cases").glob("*.json"))
 
 
 def mismatches(expected: Any, actual: Any, path: str = "$") -> list[str]:
-    """Where `actual` does not contain `expected`: dicts are subsets, lists are whole, `$any_of` and `$range` special."""
+    """Where `actual` lacks `expected`: dicts are subsets, lists are whole, `$any_of` and `$range` are special."""
     if isinstance(expected, dict) and "$any_of" in expected:
         if any(not mismatches(choice, actual, path) for choice in expected["$any_of"]):
             return []

@@ -1,0 +1,102 @@
+"""Consent and budget: what a live call may cost before it is sent (contract §3)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from keepa_cli.core.context import Context
+from keepa_cli.core.errors import KeepaCliError, Kind
+from keepa_cli.core.registry import Cost, Operation
+from keepa_cli.core.settings import SPENDING_MODES, Mode
+from keepa_cli.engine.options import Options
+
+
+def estimate(op: Operation, cost: Cost, ctx: Context) -> dict[str, Any]:
+    """`token_bucket.estimated` of the envelope."""
+    return {
+        "estimated_tokens": cost.estimated,
+        "worst_case_tokens": cost.worst,
+        "requires_confirmation": needs_consent(op, cost, ctx),
+        "components": [
+            {"name": p.name, "tokens": p.tokens, "worst_case_tokens": p.worst, "note": p.note} for p in cost.parts
+        ],
+        "notes": list(cost.notes),
+    }
+
+
+def needs_consent(op: Operation, cost: Cost, ctx: Context) -> bool:
+    """Whether a live call of this cost waits for --yes (contract §3)."""
+    return cost.confirm or op.effect == "write_remote" or cost.worst > ctx.settings["confirm_above_tokens"]
+
+
+def mode_notes(op: Operation, cost: Cost, ctx: Context) -> dict[str, Any]:
+    consent = needs_consent(op, cost, ctx)
+    command = "kc " + op.name.replace(".", " ")
+    return {"live": f"{command} ... --live" + (" --yes" if consent else ""), "requires_confirmation": consent}
+
+
+def quote_token(op: Operation, bound: Mapping[str, Any], cost: Cost) -> str:
+    """Binds a consent to exactly the call that was quoted."""
+    text = json.dumps([op.name, dict(bound), cost.worst], sort_keys=True, default=str)
+    return "q1-" + hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def gate(op: Operation, bound: dict[str, Any], cost: Cost, mode: Mode, ctx: Context, options: Options) -> None:
+    """Refuse a spending call that is over its limit or lacks consent; nothing was sent when this raises."""
+    if mode not in SPENDING_MODES:
+        return
+    limit = options.max_tokens if options.max_tokens is not None else ctx.settings["max_tokens"]
+    bucket = {"estimated": estimate(op, cost, ctx)}
+    if limit is not None and cost.worst > limit:
+        raise KeepaCliError(
+            Kind.BUDGET_EXCEEDED,
+            f"{op.name} can cost {cost.worst} tokens; the limit is {limit}.",
+            details={"worst_case_tokens": cost.worst, "limit": limit},
+            token_bucket=bucket,
+        )
+    quoted = quote_token(op, bound, cost)
+    if options.quote_token and options.quote_token != quoted:
+        raise KeepaCliError(
+            Kind.INVALID_ARGUMENTS,
+            "The quote token belongs to another call; ask for a new quote.",
+            details={"field": "quote_token", "value": options.quote_token},
+        )
+    if options.yes or not needs_consent(op, cost, ctx):
+        return
+    question = f"{op.name} can cost {cost.worst} tokens. Send it?"
+    if options.confirm and options.confirm(question):
+        return
+    raise _confirmation_required(op, cost, quoted, bucket)
+
+
+def _confirmation_required(op: Operation, cost: Cost, quoted: str, bucket: dict[str, Any]) -> KeepaCliError:
+    status = {"action": "check_tokens_status", "command": "tokens.status"}
+    actions = [
+        status,
+        {"action": "retry_when_tokens_available"},
+        {"action": "reduce_request_scope"},
+        {"action": "use_cache_fixture_or_dry_run"},
+    ]
+    amounts = {"estimated_tokens": cost.estimated, "worst_case_tokens": cost.worst}
+    guidance = {
+        "status_command": status["command"],
+        "wait_strategy": "check_tokens_status",
+        **amounts,
+        "hints": ["check_tokens_status", "wait_for_plan_refill", "use_cache_fixture_or_dry_run"],
+        "next_actions": actions,
+    }
+    return KeepaCliError(
+        Kind.CONFIRMATION_REQUIRED,
+        f"{op.name} can cost {cost.worst} tokens and needs an explicit --yes.",
+        details={
+            "resume_with": "--yes",
+            **amounts,
+            "quote_token": quoted,
+            "token_refill_guidance": guidance,
+            "next_actions": actions,
+        },
+        token_bucket=bucket,
+    )

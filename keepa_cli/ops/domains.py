@@ -1,0 +1,14 @@
+"""Amazon marketplaces that Keepa serves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keepa_cli.core.registry import operation
+from keepa_cli.keepa import domains
+
+
+@operation("domains.list", toolset="research", examples=("kc domains list", "kc --json domains list"))
+def list_domains() -> dict[str, Any]:
+    """List the marketplaces: id, code, host, currency and what each one serves."""
+    return {"domains": [d.as_dict() for d in domains.ALL]}

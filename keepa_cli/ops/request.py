@@ -1,0 +1,72 @@
+"""Any Keepa endpoint, with parameters given by hand."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from keepa_cli.core.errors import invalid
+from keepa_cli.core.registry import Cost, CostPart, Param, Request, operation
+from keepa_cli.core.redact import SECRET_NAMES
+
+Endpoint = Annotated[
+    str, Param("Path below the API, such as /product.", position=True, pattern=r"/[A-Za-z][A-Za-z0-9/_-]{0,63}")
+]
+Pair = Annotated[str, Param("A query parameter as NAME=VALUE; repeat it for more.", metavar="NAME=VALUE")]
+UNKNOWN_COST = Cost(
+    (CostPart("raw_request", 1, 500, "the price of a request by hand is not known beforehand"),), confirm=True
+)
+FREE_PATHS = frozenset({"/token"})
+
+
+def _cost(params: dict[str, Any]) -> Cost:
+    return Cost() if params["endpoint"].rstrip("/") in FREE_PATHS else UNKNOWN_COST
+
+
+def _pairs(param: list[str]) -> dict[str, str]:
+    query: dict[str, str] = {}
+    for pair in param:
+        name, given, value = pair.partition("=")
+        name = name.strip()
+        if not given or not name:
+            raise invalid("A parameter is written NAME=VALUE.", field="param", value=name or pair)
+        if name.lower() in SECRET_NAMES:
+            raise invalid(
+                f"{name!r} is never a parameter: the key comes from the environment or the config file.", field="param"
+            )
+        if name in query:
+            raise invalid(f"The parameter {name!r} is given twice.", field="param", value=name)
+        query[name] = value
+    return query
+
+
+@operation(
+    "request.get",
+    toolset="research",
+    cost=_cost,
+    examples=("kc request get /product --param domain=1 --param asin=B001GZ6QEC --dry-run",),
+)
+def get(endpoint: Endpoint, param: Annotated[list[Pair], Param("Query parameters.")] = []) -> Request:  # noqa: B006
+    """Send a GET request with any parameters.
+
+    The key is added by the client and refused as a parameter. Values are sent as given.
+    """
+    return Request("GET", endpoint.rstrip("/"), _pairs(param))
+
+
+@operation(
+    "request.post",
+    toolset="research",
+    cost=_cost,
+    effect="write_remote",
+    examples=("""kc request post /query --param domain=1 --body '{"title": "kettle"}' --dry-run""",),
+)
+def post(
+    endpoint: Endpoint,
+    body: Annotated[Any, Param("The JSON body.", metavar="JSON", accepts=("object", "array"))],
+    param: Annotated[list[Pair], Param("Query parameters.")] = [],  # noqa: B006
+) -> Request:
+    """Send a POST request with a JSON body.
+
+    Upstream may change state, so the request is never sent twice and always needs --yes.
+    """
+    return Request("POST", endpoint.rstrip("/"), _pairs(param), body)

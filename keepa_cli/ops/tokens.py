@@ -1,0 +1,35 @@
+"""The token bucket of the API key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keepa_cli.core.registry import Request, operation
+
+
+def _status(body: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:
+    left, rate, refill_in = body.get("tokensLeft"), body.get("refillRate"), body.get("refillIn")
+    capacity = rate * 60 if isinstance(rate, int) and not isinstance(rate, bool) else None
+    return {
+        "tokens_left": left,
+        "refill_rate_per_minute": rate,
+        "refill_in_ms": refill_in,
+        "token_flow_reduction": body.get("tokenFlowReduction"),
+        "capacity": capacity,
+        "body": body,
+    }
+
+
+@operation(
+    "tokens.status",
+    toolset="research",
+    returns="token",
+    view=_status,
+    examples=("kc tokens status", "kc tokens status --live"),
+)
+def status() -> Request:
+    """Show how many tokens are left and how fast they refill.
+
+    The call itself is free. In replay it shows the recorded status, not today's.
+    """
+    return Request("GET", "/token")
