@@ -28,7 +28,8 @@ def _module(*command: str) -> Callable[[Path], Result]:
 
 
 def _layers(python: Path) -> Result:
-    return capture([python, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()", "--no-cache"])
+    program = "from importlinter.cli import lint_imports_command as lint; lint()"
+    return capture([python, "-c", program, "--no-cache"])
 
 
 def _docs(python: Path) -> Result:
