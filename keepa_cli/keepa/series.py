@@ -1,0 +1,177 @@
+"""One history series: packed numbers -> times and values, the value at a time, and facts with a state.
+
+A series is a step function: a value holds until the next point. Source: keepa-api.md §4.2.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+from keepa_cli.keepa.clock import LATEST, OFFSET, iso
+from keepa_cli.keepa.csvtypes import ITEM_PRICE_UNTIL, LANDING_LATER, CsvType, SeriesKind, csv_type
+from keepa_cli.keepa.domains import Domain
+from keepa_cli.keepa.money import amount, tenths
+
+OK, OUT_OF_STOCK, UNKNOWN, NO_DATA = "ok", "out_of_stock", "unknown", "no_data"
+
+
+@dataclass(frozen=True)
+class Series:
+    """Times and raw values of one series, in time order. `shipping` is empty except for triples;
+    `ignored` counts the numbers of an incomplete last group; `problems` says what was wrong with the array."""
+
+    type: CsvType
+    times: list[int] = field(default_factory=list)
+    values: list[int] = field(default_factory=list)
+    shipping: list[int] = field(default_factory=list)
+    ignored: int = 0
+    problems: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @cached_property
+    def landing(self) -> list[int]:
+        """What statistics count: the price plus shipping where both are known, else the raw value."""
+        if not self.shipping:
+            return self.values
+        return [v + s if v >= 0 and s > 0 else v for v, s in zip(self.values, self.shipping, strict=True)]
+
+    def index_at(self, minute: int) -> int:
+        """The index of the point in force at `minute`, -1 before the first."""
+        return bisect_right(self.times, minute) - 1
+
+    def value_before(self, minute: int) -> int:
+        """The value in force at `minute` as statistics count it, -1 before the first point."""
+        i = self.index_at(minute)
+        return self.landing[i] if i >= 0 else -1
+
+    def spans(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+        """(value, from, until) of every stretch of the step function inside the window, in order."""
+        times, values = self.times, self.landing
+        i, last = max(self.index_at(start), 0), len(times) - 1
+        while start < end and i <= last and times[i] < end:
+            yield values[i], max(times[i], start), min(times[i + 1], end) if i < last else end
+            i += 1
+
+    def weighted_sum(self, start: int, end: int) -> tuple[int, int]:
+        """Sum of value times minutes, and those minutes; stretches without a value are left out."""
+        total = minutes = 0
+        for value, since, until in self.spans(start, end):
+            if value >= 0:
+                total += value * (until - since)
+                minutes += until - since
+        return total, minutes
+
+    def last(self) -> int:
+        """The newest value as statistics count it, -1 for an empty series."""
+        return self.landing[-1] if self.times else -1
+
+
+def read_series(packed: Any, kind: CsvType | int) -> Series:
+    """Split a packed array by the stride of its type. Never raises: what cannot be read is left out and named."""
+    t = csv_type(kind) if isinstance(kind, int) else kind
+    if packed is None:
+        return Series(t)
+    if not isinstance(packed, list):
+        return Series(t, problems=(f"not an array but {type(packed).__name__}",))
+    ignored = len(packed) % t.stride
+    whole = packed[: len(packed) - ignored] if ignored else packed
+    problems = [f"{ignored} numbers after the last group of {t.stride}"] if ignored else []
+    whole = _only_integers(whole, t.stride, problems)
+    times = whole[:: t.stride]
+    if any(a >= b for a, b in pairwise(times)):
+        problems.append("times do not increase")
+        whole = _in_order(whole, t.stride)
+        times = whole[:: t.stride]
+    return Series(t, times, whole[1 :: t.stride], whole[2::3] if t.stride == 3 else [], ignored, tuple(problems))
+
+
+def _only_integers(whole: list[Any], stride: int, problems: list[str]) -> list[int]:
+    """`whole` without the groups that hold something else than integers, or a time that no date can show."""
+    times_fit = all(-OFFSET <= t <= LATEST for t in whole[::stride] if type(t) is int)
+    if set(map(type, whole)) <= {int} and times_fit:
+        return whole
+    groups = [whole[i : i + stride] for i in range(0, len(whole), stride)]
+    good = [g for g in groups if all(type(n) is int for n in g) and -OFFSET <= g[0] <= LATEST]
+    problems.append(f"{len(groups) - len(good)} groups without usable integers")
+    return [n for g in good for n in g]
+
+
+def _in_order(whole: list[int], stride: int) -> list[int]:
+    """Groups sorted by time; of several at one time the last stays."""
+    groups = {whole[i]: whole[i : i + stride] for i in range(0, len(whole), stride)}
+    return [n for time in sorted(groups) for n in groups[time]]
+
+
+def state_of(value: int, kind: SeriesKind) -> str:
+    """What a raw value says: a number, no offer at that time, or nothing."""
+    if value >= 0 or kind is SeriesKind.META:
+        return OK
+    return OUT_OF_STOCK if value == -1 and kind is SeriesKind.PRICE else UNKNOWN
+
+
+def fact(t: CsvType, domain: Domain, value: int, shipping: int | None = None) -> dict[str, Any]:
+    """One raw value with its state and unit; what is not known is None, never a sentinel."""
+    state = state_of(value, t.kind)
+    if not t.is_price:
+        return {"state": state, "value": plain(t, domain, value)}
+    found: dict[str, Any] = {"state": state, "price": amount(value, domain), "currency": domain.currency}
+    if shipping is not None:
+        known = state == OK and shipping >= 0
+        found["shipping_state"] = OK if known else UNKNOWN if state == OK else state
+        found["shipping"] = amount(shipping, domain) if known else None
+        found["total"] = amount(value + shipping, domain) if known else None
+    return found
+
+
+def plain(t: CsvType, domain: Domain, value: int) -> Any:
+    """A raw value as plain data: text for money and ratings, numbers for ranks and counts, None for sentinels."""
+    if t.is_price:
+        return amount(value, domain)
+    if t.kind is SeriesKind.SCORE:
+        return tenths(value)
+    if t.kind is SeriesKind.META:
+        return {"offers_fetched": abs(value), "complete": value >= 0}
+    return value if value >= 0 else None
+
+
+def decode(packed: Any, kind: CsvType | int, domain: Domain) -> dict[str, Any]:
+    """`{name, points, ignored_trailing_values}`; each point is a `fact` with the time `at` of the change."""
+    series = read_series(packed, kind)
+    return {
+        "name": series.type.name,
+        "points": list(points(series, domain)),
+        "ignored_trailing_values": series.ignored,
+    }
+
+
+def points(series: Series, domain: Domain) -> Iterator[dict[str, Any]]:
+    """The points as facts, oldest first."""
+    t = series.type
+    if series.shipping:
+        for at, value, shipping in zip(series.times, series.values, series.shipping, strict=True):
+            yield {"at": iso(at), **fact(t, domain, value, shipping)}
+        return
+    for at, value in zip(series.times, series.values, strict=True):
+        yield {"at": iso(at), **fact(t, domain, value)}
+
+
+def value_at(series: Series, minute: int, domain: Domain) -> dict[str, Any]:
+    """The fact in force at `minute`; `no_data` before the first point, never a guess."""
+    i = series.index_at(minute)
+    if i < 0:
+        return {"state": NO_DATA}
+    return fact(series.type, domain, series.values[i], series.shipping[i] if series.shipping else None)
+
+
+def basis(t: CsvType, minute: int) -> str:
+    """Whether a price of this type and time is the item price or includes shipping (Keepa changed it in 2026)."""
+    if t.index in LANDING_LATER:
+        return "excl_shipping" if minute < ITEM_PRICE_UNTIL else "incl_shipping"
+    return "incl_shipping" if t.stride == 3 else "item"
