@@ -30,6 +30,11 @@ PRODUCT: dict[str, Any] = {
         }
     ],
 }
+bodies = st.recursive(
+    st.none() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
 
 
 def diff(change: Any, **options: Any) -> dict[str, Any]:
@@ -128,8 +133,7 @@ def test_bodies_that_are_not_json_compare_as_bytes() -> None:
     assert "not JSON" in found["values"]["note"]
 
 
-@given(st.recursive(st.none() | st.integers() | st.text(max_size=3), lambda i: st.lists(i, max_size=3) | st.dictionaries(
-    st.text(max_size=3), i, max_size=3), max_leaves=8))  # fmt: skip
+@given(bodies)
 @settings(max_examples=40, deadline=None)
 def test_a_body_is_identical_to_itself(value: Any) -> None:
     body = json.dumps(value).encode()
