@@ -92,11 +92,16 @@ def _run_local(op: Operation, bound: dict[str, Any], ctx: Context, options: Opti
 
 
 def caller(ctx: Context, options: Options) -> Callable[..., Envelope]:
-    """What composite operations run other operations with: `call(name, params, **changes of Options)`."""
+    """What composite operations run other operations with: `call(name, params, **changes of Options)`.
+
+    `flags` may be a plain dict: operations do not know the engine's classes.
+    """
 
     def call(name: str, params: Mapping[str, Any], **changes: Any) -> Envelope:
         if options.find is None:
             raise KeepaCliError(Kind.UNKNOWN_COMMAND, f"{name} cannot be run from here.")
+        if isinstance(changes.get("flags"), dict):
+            changes["flags"] = modes.Flags(**changes["flags"])
         inner = Options(find=options.find, transport=options.transport, yes=options.yes, **changes)
         return run(options.find(name), params, ctx, inner)
 

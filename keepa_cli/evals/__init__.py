@@ -1,0 +1,7 @@
+"""Evals: JSON files that state what a command must answer. Pure: `run_eval` is handed the `call` that runs commands."""
+
+from keepa_cli.evals.load import find_files, load_file
+from keepa_cli.evals.model import Eval, Failure, Verdict
+from keepa_cli.evals.runner import run_eval
+
+__all__ = ["Eval", "Failure", "Verdict", "find_files", "load_file", "run_eval"]
