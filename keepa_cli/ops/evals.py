@@ -63,7 +63,7 @@ def run(ctx: Context, call: Callable[..., Mapping[str, Any]], targets: Targets =
     the expected and the actual value.
     """
     found, verdicts = _collect(ctx, targets)
-    verdicts += [run_eval(e, _caller(call), ctx.redactor) for e in found]
+    verdicts += [run_eval(e, guarded(call), ctx.redactor) for e in found]
     if not verdicts:
         raise KeepaCliError(
             Kind.INVALID_ARGUMENTS,
@@ -76,8 +76,8 @@ def run(ctx: Context, call: Callable[..., Mapping[str, Any]], targets: Targets =
     raise _failed(verdicts, report)
 
 
-def _caller(call: Callable[..., Mapping[str, Any]]) -> Callable[..., Mapping[str, Any]]:
-    """Without a mode in the eval, what can be replayed is replayed, whatever mode is configured."""
+def guarded(call: Callable[..., Mapping[str, Any]]) -> Callable[..., Mapping[str, Any]]:
+    """`call` for evals: nothing is written or spent; what can be replayed is, whatever mode is configured."""
 
     def run_command(name: str, params: Mapping[str, Any], flags: Mapping[str, Any]) -> Mapping[str, Any]:
         op = find(name)
