@@ -2,25 +2,218 @@
 
 from __future__ import annotations
 
+import logging
+import re
+from collections.abc import Iterator
 from typing import Any
 
+from keepa_cli.core import encodings, jsontext
+from keepa_cli.core.encodings import encoded_forms
+
+__all__ = ["REDACTED", "SECRET_NAMES", "RedactingFilter", "Redactor", "encoded_forms", "is_secret_name"]
+
 REDACTED = "[REDACTED]"
+SECRET_NAMES = frozenset({"key", "api_key", "apikey", "token", "authorization"})
+SECRET_HEADERS = frozenset({"x-api-key", "api-key", "cookie", "set-cookie", "proxy-authorization"})
+_MARK = REDACTED.encode()
+_MARKS = {_MARK, b"%5BREDACTED%5D", b"%5bREDACTED%5d"}
+
+_NAMES = "|".join(sorted((*SECRET_NAMES, *SECRET_HEADERS), key=len, reverse=True))
+_PARAMETER = re.compile(rf"(?i)(?:^|[?&;#\s\"'(,{{])({_NAMES})=([^&;#\s\"'<>\\)]+)".encode())
+_HEADER = re.compile(
+    rb"(?i)\b((?:proxy-)?authorization|x-api-key|api-?key|api_key|(?:set-)?cookie)[ \t]*:[ \t]*"
+    rb"([^\s\"'\[][^\r\n\"']*)"
+)
+_BEARER = re.compile(rb"(?i)\b(bearer|basic)[ \t]+([A-Za-z0-9._~+/-]{8,}=*)")
+_PROSE = re.compile(rb"(?i)\b(key|token)[ \t]*:[ \t]*([A-Za-z0-9._~+/-]{16,}=*)")
+_QUOTED = re.compile(rf"(?i)(['\"])(?:{_NAMES})\1[ \t]*:[ \t]*((['\"])[^'\"\r\n]*\3|[^\s,}}\[{{'\"]+)".encode())
+_USERINFO = re.compile(rb"(?i)\b[a-z][a-z0-9+.-]{0,20}://([^/?#\s@\"'<>]{1,512})@")
+_HINT = re.compile(rb"(?i)key|token|authorization|cookie|bearer|basic|://[^/?#\s@\"'<>]{1,512}@")
+
+
+def is_secret_name(name: object) -> bool:
+    return isinstance(name, str) and name.strip().lower() in SECRET_NAMES | SECRET_HEADERS
 
 
 class Redactor:
+    """Knows the configured secrets; everything that leaves the program goes through one of its methods."""
+
     def __init__(self, *secrets: str) -> None:
         self.secrets: list[str] = []
-        for s in secrets:
-            self.add_secret(s)
+        self._needles: list[encodings.Needles] = []
+        self._shortest = 0
+        for secret in secrets:
+            self.add_secret(secret)
+
+    def __repr__(self) -> str:
+        return f"Redactor({len(self.secrets)} secrets)"
 
     def add_secret(self, secret: str) -> None:
-        if secret and secret not in self.secrets:
-            self.secrets.append(secret)
+        for spelling in (secret, secret.strip()):
+            if spelling and spelling not in self.secrets:
+                self.secrets.append(spelling)
+                self._needles.append(encodings.Needles.of(spelling))
+        self._shortest = min((len(s.encode("utf-8", "surrogatepass")) for s in self.secrets), default=0)
+
+    def with_secrets(self, *secrets: str) -> Redactor:
+        """A redactor that knows these as well; this one is left as it is."""
+        return Redactor(*self.secrets, *secrets)
+
+    def find(self, data: bytes) -> list[str]:
+        """The names of the forms in which a configured secret stands in `data`."""
+        return sorted({form for form, _, _ in self.places(data)})
+
+    def places(self, data: bytes) -> Iterator[encodings.Span]:
+        """Each form of a configured secret in `data` with its place."""
+        if not self._needles or len(data) < self._shortest:
+            return
+        overlap = max(4096, 64 * max(map(len, self.secrets)))
+        for at, window in encodings.windows(data, overlap):
+            if encodings.holds(window, self._needles):
+                found = False
+                for form, start, end in encodings.spans(window, self._needles):
+                    found = True
+                    yield form, at + start, at + end
+                if not found:
+                    yield "nested", at, at + len(window)
+
+    def values(self, data: bytes) -> bytes:
+        """`data` with every form of every configured secret replaced; the same object when there is none."""
+        for _ in range(4):
+            edits = [(start, end, _MARK) for _, start, end in self.places(data)]
+            if not edits:
+                return data
+            data = replaced(data, edits)
+        return _MARK
+
+    def body(self, data: bytes) -> bytes:
+        """A body without secrets, neither by value nor by name; the same object when nothing had to change."""
+        data = self.values(data)
+        edits = [
+            (start, end, b'"' + _MARK + b'"')
+            for _, start, end in jsontext.members(data, _NAMES)
+            if data[start:end] not in {b"null", b'"' + _MARK + b'"'}
+        ]
+        return parameters_redacted(replaced(data, edits))
 
     def text(self, text: str) -> str:
-        for s in self.secrets:
-            text = text.replace(s, REDACTED)
-        return text
+        """A message, log line or exception text without secrets."""
+        raw = text.encode("utf-8", "surrogatepass")
+        data = self.values(raw)
+        if _HINT.search(data):
+            data = parameters_redacted(data)
+            for pattern in (_HEADER, _BEARER, _PROSE, _QUOTED):
+                data = _grouped(pattern, data, 2)
+            data = _grouped(_USERINFO, data, 1)
+        return text if data == raw else data.decode("utf-8", "surrogatepass")
+
+    def url(self, url: str) -> str:
+        """A URL to show: the values of secret parameters, credentials and every configured secret replaced."""
+        return self.text(url)
+
+    def redact_then_cut(self, text: str, limit: int) -> str:
+        """The first `limit` characters of the redacted text: cutting first would let a piece of a secret through."""
+        clean = self.text(text)
+        return clean if len(clean) <= limit else clean[: max(limit - 1, 0)] + "…"
 
     def data(self, value: Any) -> Any:
-        return value
+        """A copy of a JSON-like structure without secrets. Depth and cycles are no limit; number lists are shared."""
+        top: list[Any] = [value]
+        copies: dict[int, Any] = {}
+        todo: list[tuple[Any, Any, bool]] = [(top, top, False)]
+        while todo:
+            source, copy, schema = todo.pop()
+            items = list(source.items()) if isinstance(source, dict) else list(enumerate(source))
+            for name, item in items:
+                key = self.text(name) if isinstance(name, str) else name
+                if is_secret_name(name) and item is not None and not (schema and isinstance(item, dict)):
+                    copy[key] = REDACTED
+                    continue
+                copy[key] = self._copied(item, copies, todo, name)
+        return top[0]
+
+    def _copied(self, item: Any, copies: dict[int, Any], todo: list[tuple[Any, Any, bool]], name: Any) -> Any:
+        if isinstance(item, str):
+            return self.text(item)
+        if isinstance(item, bytes):
+            return self.body(item)
+        if isinstance(item, dict):
+            copy: Any = {}
+        elif isinstance(item, list | tuple):
+            if not set(map(type, item)) - {int, float, bool, type(None)}:
+                return item
+            copy = [None] * len(item)
+        else:
+            return item
+        if id(item) not in copies:
+            copies[id(item)] = copy
+            todo.append((item, copy, name == "properties"))
+        return copies[id(item)]
+
+
+class RedactingFilter(logging.Filter):
+    """Takes secrets out of log records, with their arguments and exception texts, before any handler sees them."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__()
+        self._redactor = redactor
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        try:
+            message = record.getMessage()
+        except (TypeError, ValueError, KeyError):
+            message = f"{record.msg} {record.args!r}"
+        record.msg, record.args = self._redactor.text(message), None
+        if record.exc_info and not record.exc_text:
+            record.exc_text = logging.Formatter().formatException(record.exc_info)
+        if record.exc_text:
+            record.exc_text = self._redactor.text(record.exc_text)
+        if record.stack_info:
+            record.stack_info = self._redactor.text(record.stack_info)
+        record.exc_info = None
+        return True
+
+
+def replaced(data: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
+    """`data` with each place replaced; overlapping places become one. The same object when there is nothing to do."""
+    if not edits:
+        return data
+    parts: list[bytes] = []
+    at = 0
+    for start, end, put in sorted(edits):
+        if start >= at:
+            parts += (data[at:start], put)
+        at = max(at, end)
+    return b"".join([*parts, data[at:]])
+
+
+def secret_parameters(data: bytes) -> Iterator[tuple[int, int]]:
+    """The values of secret-named query parameters in `data`, also in escaped URLs; redacted ones are left out."""
+    if b"=" not in data and b"%3" not in data and b"\\u003" not in data and b"&#" not in data:
+        return
+    for at, window in encodings.windows(data):
+        text = encodings.without_numbers(window)
+        if not any(_live(m[2]) for layer in encodings.unescaped(text) for m in _PARAMETER.finditer(layer)):
+            continue
+        for view in encodings.views(window):
+            for match in _PARAMETER.finditer(view.data):
+                if _live(match[2]):
+                    start, end = view.span(*match.span(2))
+                    yield at + start, at + end
+
+
+def parameters_redacted(data: bytes) -> bytes:
+    return replaced(data, [(start, end, _MARK) for start, end in secret_parameters(data)])
+
+
+def _live(value: bytes) -> bool:
+    return not any(mark in value for mark in _MARKS)
+
+
+def _grouped(pattern: re.Pattern[bytes], data: bytes, group: int) -> bytes:
+    def put(match: re.Match[bytes]) -> bytes:
+        start, end = match.start(group) - match.start(), match.end(group) - match.start()
+        whole = match[0]
+        return whole if _MARK in whole[start:end] else whole[:start] + _MARK + whole[end:]
+
+    return pattern.sub(put, data)
