@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -66,7 +67,7 @@ def field_time(value: Any) -> str | None:
 
 def as_minute(value: Any) -> int | None:
     """A Keepa minute given as a number or as decimal text; None when it is neither or no date can show it."""
-    if isinstance(value, str) and value.strip().lstrip("-").isdecimal() and len(value) < 16:
+    if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,15}", value):
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or not -OFFSET <= value <= LATEST:
         return None

@@ -9,7 +9,6 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 from keepa_cli.keepa.clock import LATEST, OFFSET, iso
@@ -73,39 +72,47 @@ class Series:
         return self.landing[-1] if self.times else -1
 
 
+def packed_problems(packed: Any, stride: int) -> list[str]:
+    """What is wrong with a packed array of numbers; nothing for null. Times that do not increase are
+    also what a wrong stride looks like."""
+    if packed is None:
+        return []
+    if not isinstance(packed, list):
+        return [f"not an array but {type(packed).__name__}"]
+    problems = []
+    if rest := len(packed) % stride:
+        problems.append(f"{rest} values after the last group of {stride}")
+    if not set(map(type, packed)) <= {int}:
+        return [*problems, "holds values that are not integers"]
+    times = packed[: len(packed) - rest : stride]
+    if times and not -OFFSET <= min(times) <= max(times) <= LATEST:
+        problems.append("holds times that are no Keepa minutes")
+    if times != sorted(times) or len(set(times)) != len(times):
+        problems.append("times do not increase")
+    return problems
+
+
 def read_series(packed: Any, kind: CsvType | int) -> Series:
     """Split a packed array by the stride of its type. Never raises: what cannot be read is left out and named."""
     t = csv_type(kind) if isinstance(kind, int) else kind
-    if packed is None:
-        return Series(t)
+    problems = tuple(packed_problems(packed, t.stride))
     if not isinstance(packed, list):
-        return Series(t, problems=(f"not an array but {type(packed).__name__}",))
+        return Series(t, problems=problems)
     ignored = len(packed) % t.stride
     whole = packed[: len(packed) - ignored] if ignored else packed
-    problems = [f"{ignored} numbers after the last group of {t.stride}"] if ignored else []
-    whole = _only_integers(whole, t.stride, problems)
-    times = whole[:: t.stride]
-    if any(a >= b for a, b in pairwise(times)):
-        problems.append("times do not increase")
-        whole = _in_order(whole, t.stride)
-        times = whole[:: t.stride]
-    return Series(t, times, whole[1 :: t.stride], whole[2::3] if t.stride == 3 else [], ignored, tuple(problems))
+    if problems:
+        whole = _repaired(whole, t.stride)
+    shipping = whole[2::3] if t.stride == 3 else []
+    return Series(t, whole[:: t.stride], whole[1 :: t.stride], shipping, ignored, problems)
 
 
-def _only_integers(whole: list[Any], stride: int, problems: list[str]) -> list[int]:
-    """`whole` without the groups that hold something else than integers, or a time that no date can show."""
-    times_fit = all(-OFFSET <= t <= LATEST for t in whole[::stride] if type(t) is int)
-    if set(map(type, whole)) <= {int} and times_fit:
-        return whole
-    groups = [whole[i : i + stride] for i in range(0, len(whole), stride)]
-    good = [g for g in groups if all(type(n) is int for n in g) and -OFFSET <= g[0] <= LATEST]
-    problems.append(f"{len(groups) - len(good)} groups without usable integers")
-    return [n for g in good for n in g]
-
-
-def _in_order(whole: list[int], stride: int) -> list[int]:
-    """Groups sorted by time; of several at one time the last stays."""
-    groups = {whole[i]: whole[i : i + stride] for i in range(0, len(whole), stride)}
+def _repaired(whole: list[Any], stride: int) -> list[int]:
+    """The groups that hold usable integers, by time; of several at one time the last stays."""
+    groups: dict[int, list[int]] = {}
+    for i in range(0, len(whole), stride):
+        group = whole[i : i + stride]
+        if all(type(n) is int for n in group) and -OFFSET <= group[0] <= LATEST:
+            groups[group[0]] = group
     return [n for time in sorted(groups) for n in groups[time]]
 
 
