@@ -1,0 +1,215 @@
+"""The histories of one product: the 36 slots of `csv` and what goes with them, as if everything were unlocked."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from keepa_cli.keepa.clock import DAY, from_iso
+from keepa_cli.keepa.csvtypes import CSV_TYPES
+from keepa_cli.keepa.domains import DOMAINS
+from keepa_cli.sandbox.catalogue.seeds import Item, rng
+from keepa_cli.sandbox.catalogue.steps import Steps, flat, merge, since, value_at, walk
+
+SINCE_FBA_COUNTS = from_iso("2026-02-11")
+SINCE_COUPONS = from_iso("2024-06-15")
+BRACKETS = (50, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 2000, 3000, 4000, 5000, 10000, 20000, 50000, 100000)
+UNIT_PRICE = {"JPY": 1.5, "INR": 80.0, "MXN": 18.0, "BRL": 5.0}
+"""What a US cent is in the smallest unit of a currency, roughly; 1 for the others."""
+SELLERS = tuple("A" + "".join(rng("seller", i).choices("ABCDEFGHJKMNPQRSTUVWXYZ23456789", k=13)) for i in range(40))
+AMAZON_SELLER = "ATVPDKIKX0DER"
+Rows = dict[int, list[int] | None]
+
+
+@dataclass(frozen=True)
+class Histories:
+    """`rows` by slot; `ranks` without the gaps of slot 3; `holders` are (minute, seller) of the buy box."""
+
+    rows: Rows
+    ranks: Steps
+    leaf_ranks: Steps
+    rank_gaps: tuple[int, ...]
+    holders: list[tuple[int, str]]
+    used_holders: list[tuple[int, str]]
+    sold: Steps
+    coupons: list[tuple[int, int, int]]
+
+    @property
+    def csv(self) -> list[list[int] | None]:
+        return [self.rows.get(t.index) for t in CSV_TYPES]
+
+
+def histories(item: Item, special: frozenset[str], start: int, end: int) -> Histories:
+    """Everything from `start`, when tracking began, to `end`."""
+    maker = _Maker(item, special, start, end)
+    ranks = maker.ranks("rank", maker.rank_gap)
+    gaps = maker.rank_gaps(ranks)
+    amazon, new = maker.new_prices()
+    used = maker.used()
+    box, shown = maker.buy_box(new)
+    rows: Rows = {0: flat(amazon), 1: flat(new), 2: flat(used), 3: flat(sorted([*ranks, *((t, -1) for t in gaps)]))}
+    rows |= maker.other_prices(new, used) | maker.counts(new, used) | maker.ratings()
+    rows |= {15: flat(maker.refreshes()), 18: flat(box)}
+    holders = maker.holders(shown, amazon)
+    used_holders = [(t, SELLERS[(v * 7) % len(SELLERS)] if v >= 0 else "") for t, v in used]
+    sold = maker.sold()
+    return Histories(rows, ranks, maker.ranks("leaf", 6.0), gaps, holders, used_holders, sold, maker.coupons())
+
+
+class _Maker:
+    """Draws the series of one product; every series has a generator of its own."""
+
+    def __init__(self, item: Item, special: frozenset[str], start: int, end: int) -> None:
+        self.item, self.special, self.start, self.end = item, special, start, end
+        self.unit = UNIT_PRICE.get(DOMAINS[item.domain].currency, 1.0) if item.domain in DOMAINS else 1.0
+        self.base = int(item.shared("price").choice((899, 1499, 2499, 3999, 6999, 12999)) * self.unit)
+        self.rank_gap = 0.12 if "large" in special else 4.0
+
+    def steps(self, part: str, gap: float, first: int, change: Callable[[random.Random, int], int]) -> Steps:
+        source = self.item.rng(part)
+        return walk(source, self.start, self.end, gap, first, lambda value: change(source, value))
+
+    def price(self, part: str, share: float, gap: float, gone: float) -> Steps:
+        """A price around `share` of the base that is absent now and then, with chance `gone`."""
+
+        def change(source: random.Random, value: int) -> int:
+            if value >= 0 and source.random() < gone:
+                return -1
+            return self.round(self.base * share * source.uniform(0.78, 1.12))
+
+        return self.steps(part, gap / (8 if "large" in self.special else 1), self.round(self.base * share), change)
+
+    def round(self, value: float) -> int:
+        """A price as shops write it: ending in 99 cents, or in a zero where the currency has no decimals."""
+        if self.item.domain in DOMAINS and DOMAINS[self.item.domain].digits == 0:
+            return max(10, int(value) // 10 * 10)
+        return max(99, int(value) // 100 * 100 - 1)
+
+    def never(self) -> Steps:
+        return [(self.start, -1)]
+
+    def ranks(self, part: str, gap: float) -> Steps:
+        first = self.item.rng(part + ":first").randrange(40, 90_000)
+        return self.steps(part, gap, first, lambda s, v: max(1, min(900_000, int(v * s.uniform(0.72, 1.37)))))
+
+    def rank_gaps(self, ranks: Steps) -> tuple[int, ...]:
+        """Times at which the reference category was lost, each between two ranks."""
+        source = self.item.rng("rank gaps")
+        spots = [(a, b) for (a, _), (b, _) in pairwise(ranks) if b - a > 8]
+        return tuple((a + (b - a) // 4 * 2) for a, b in spots if source.random() < 0.012)
+
+    def new_prices(self) -> tuple[Steps, Steps]:
+        """Amazon's price and the lowest new one, which Amazon's can be."""
+        amazon = self.price("amazon", 1.0, 21, 0.18) if "amazon" in self.special else self.never()
+        if "single" in self.special:
+            return self.never(), [(self.start, self.base)]
+        market = self.price("market", 1.03, 17, 0.04)
+        return amazon, merge(amazon, market, lambda a, m: min((v for v in (a, m) if v >= 0), default=-1))
+
+    def used(self) -> Steps:
+        return self.price("used", 0.6, 34, 0.25) if "used" in self.special else self.never()
+
+    def buy_box(self, new: Steps) -> tuple[list[tuple[int, int, int]], Steps]:
+        """The buy box as triples, and its prices: the lowest new offer, but suppressed at times."""
+        source = self.item.rng("buy box")
+        shipping = source.choice((0, 0, 0, int(499 * self.unit)))
+        prices = [(t, -1 if v < 0 or source.random() < 0.05 else v) for t, v in new]
+        prices = merge(prices, prices, lambda a, _: a)
+        return [(t, v, shipping if v >= 0 else -1) for t, v in prices], prices
+
+    def holders(self, prices: Steps, amazon: Steps) -> list[tuple[int, str]]:
+        source, found = self.item.rng("holders"), list[tuple[int, str]]()
+        rivals = source.sample(SELLERS, 3)
+        for time, value in prices:
+            seller = source.choice(rivals)
+            if value < 0:
+                seller = source.choice(("-1", "-2"))
+            elif value_at(amazon, time) == value:
+                seller = AMAZON_SELLER
+            if not found or found[-1][1] != seller:
+                found.append((time, seller))
+        return found
+
+    def other_prices(self, new: Steps, used: Steps) -> Rows:
+        shipping = int(399 * self.unit)
+        rows: Rows = {
+            4: flat(
+                self.steps("list", 160, self.round(self.base * 1.25), lambda s, v: self.round(v * s.uniform(1, 1.08)))
+            ),
+            7: flat([(t, v, shipping if v >= 0 else -1) for t, v in self.price("fbm", 1.1, 30, 0.1)]),
+            10: flat(self.price("fba", 1.05, 24, 0.08)),
+        }
+        if "refurbished" in self.special:
+            rows |= {
+                6: flat(self.price("refurbished", 0.75, 45, 0.3)),
+                13: flat(self.steps("renewed", 50, 1, _count(4))),
+            }
+        if "used" in self.special:
+            rows[9] = flat(self.price("warehouse", 0.85, 40, 0.4))
+            rows[20] = flat([(t, v, shipping if v >= 0 else -1) for t, v in used])
+            rows[32] = flat([(t, v, 0 if v >= 0 else -1) for t, v in used])
+        if "lightning" in self.special:
+            rows[8] = flat(self.flashes(0.7, 60))
+        if "prime" in self.special:
+            rows[33] = flat(self.flashes(0.85, 120))
+        return rows
+
+    def flashes(self, share: float, gap: float) -> Steps:
+        """Prices that last some hours, with nothing between them."""
+        source, found = self.item.rng(f"flash:{share}"), list[tuple[int, int]]()
+        time = self.start
+        while True:
+            time += max(DAY, int(source.expovariate(1 / (gap * DAY)))) // 2 * 2
+            if time + 720 > self.end:
+                return found or self.never()
+            found += [(time, self.round(self.base * share)), (time + 360, -1)]
+
+    def counts(self, new: Steps, used: Steps) -> Rows:
+        offers = merge(self.steps("offers", 15, 4, _count(18)), new, lambda n, price: n if price >= 0 else 0)
+        rows: Rows = {11: flat(offers)}
+        if "used" in self.special:
+            rows[12] = flat(merge(self.steps("used offers", 40, 2, _count(9)), used, lambda n, p: n if p >= 0 else 0))
+        if self.end > SINCE_FBA_COUNTS:
+            start = max(self.start, SINCE_FBA_COUNTS)
+            ours = merge(self.steps("fba offers", 20, 2, _count(6)), offers, min)
+            rows |= {34: flat(since(ours, start)), 35: flat(since(merge(offers, ours, lambda n, f: n - f), start))}
+        return rows
+
+    def ratings(self) -> Rows:
+        first = self.item.shared("rating").randrange(36, 48)
+        stars = self.steps("rating", 60, first, lambda s, v: max(30, min(50, v + s.choice((-1, 1)))))
+        reviews = self.steps("reviews", 1 if "large" in self.special else 9, 1, lambda s, v: v + s.randrange(1, 40))
+        return {16: flat(stars), 17: flat(reviews)}
+
+    def refreshes(self) -> Steps:
+        gap = 0.5 if "large" in self.special else 14
+        return self.steps("refreshes", gap, 1, lambda s, _: s.choice((1, 2, 3, 4, 5, -3)))
+
+    def sold(self) -> Steps:
+        def change(source: random.Random, value: int) -> int:
+            i = BRACKETS.index(value) + source.choice((-1, 1, 1))
+            return BRACKETS[max(0, min(i, len(BRACKETS) - 1))]
+
+        return self.steps("sold", 30, 50, change)
+
+    def coupons(self) -> list[tuple[int, int, int]]:
+        """(minute, one-time, subscribe and save) with percent below zero; empty without the trait."""
+        start = max(self.start, SINCE_COUPONS)
+        if "coupon" not in self.special or start > self.end:
+            return []
+        source = self.item.rng("coupons")
+        kinds = {0: (0, 0), 1: (-10, 0), 2: (int(200 * self.unit), 0), 3: (0, -5)}
+        steps = walk(source, start, self.end, 25, 1, lambda v: 0 if v else source.choice((1, 2, 3)))
+        return [(t, *kinds[v]) for t, v in steps]
+
+
+def _count(most: int) -> Callable[[random.Random, int], int]:
+    return lambda source, value: max(0, min(most, value + source.choice((-2, -1, 1, 1, 2))))
+
+
+def packed_text(points: list[tuple[Any, ...]]) -> list[str]:
+    """An array of strings, as Keepa sends histories of sellers."""
+    return [str(value) for point in points for value in point]
