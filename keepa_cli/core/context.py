@@ -14,7 +14,7 @@ from typing import Any, TextIO, TypeVar
 
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.redact import Redactor
-from keepa_cli.core.settings import Settings, data_dir, load_settings, read_config, state_dir
+from keepa_cli.core.settings import Settings, data_dir, load_settings, read_config, refuse_exposed, state_dir
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ class Context:
     """The environment, the clock, the streams and what is made from them.
 
     `services` caches objects that outlive one call (the cassette library, the HTTP session); `service()`
-    makes them on first use.
+    makes them on first use. `ask_secret` prompts a person without echo; only a terminal gives one.
     """
 
     env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
@@ -40,6 +40,7 @@ class Context:
     stdout: TextIO = field(default_factory=lambda: sys.stdout)
     stderr: TextIO = field(default_factory=lambda: sys.stderr)
     services: dict[str, Any] = field(default_factory=dict)
+    ask_secret: Callable[[str], str] | None = None
 
     @cached_property
     def settings(self) -> Settings:
@@ -62,6 +63,8 @@ class Context:
     def api_key(self) -> tuple[str, str]:
         """The key and where it came from. Called in live and record mode only. Raises `auth_missing`."""
         key, origin = find_key(self.env, self.settings)
+        if origin == "config":
+            refuse_exposed(self.settings.config_path)
         if not key:
             raise KeepaCliError(Kind.AUTH_MISSING, "No Keepa API key is configured.")
         self.redactor.add_secret(key)

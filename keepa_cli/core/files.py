@@ -95,9 +95,14 @@ class Transaction:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._files: dict[Path, tuple[Chunks, int]] = {}
+        self._removed: list[Path] = []
 
     def add(self, path: Path, data: Chunks, *, mode: int = 0o644) -> None:
         self._files[path] = (data, mode)
+
+    def remove(self, path: Path) -> None:
+        """Delete `path` in the same step, after all files are in place; a missing one is no error."""
+        self._removed.append(path)
 
     @property
     def paths(self) -> list[Path]:
@@ -114,7 +119,8 @@ class Transaction:
             for folder in {p.parent for p in temps}:
                 sync_folder(folder)
             moves = [[self._relative(t), self._relative(p)] for p, t in temps.items()]
-            write_atomic(intent, json.dumps({"version": 1, "moves": moves}).encode())
+            removes = [self._relative(p) for p in self._removed]
+            write_atomic(intent, json.dumps({"version": 1, "moves": moves, "removes": removes}).encode())
         except BaseException as error:
             if not intent.exists():
                 for temp in temps.values():
@@ -133,11 +139,15 @@ class Transaction:
 
 def _roll_forward(root: Path, intent: Path) -> None:
     folders: set[Path] = set()
-    for temp_name, final_name in json.loads(intent.read_bytes())["moves"]:
+    plan = json.loads(intent.read_bytes())
+    for temp_name, final_name in plan["moves"]:
         temp, final = root / temp_name, root / final_name
         if temp.exists():
             temp.replace(final)
         folders.add(final.parent)
+    for name in plan.get("removes", ()):
+        (root / name).unlink(missing_ok=True)
+        folders.add((root / name).parent)
     for folder in folders:
         sync_folder(folder)
     intent.unlink()

@@ -87,16 +87,13 @@ def _unknown(op: Operation, name: str, known: list[str]) -> dict[str, Any]:
 
 
 def _problem(arg: Arg, value: Any, message: str, error: Exception | None = None) -> dict[str, Any]:
-    found: dict[str, Any] = {"field": arg.name, "message": message}
-    if not arg.spec.hidden:
-        found["value"] = (
-            value if isinstance(value, str | int | float | bool | None) else json.dumps(value, default=str)[:200]
-        )
+    found: dict[str, Any] = {"field": arg.name, "message": message.rstrip(".")}
     details = getattr(error, "details", {})
-    if "allowed" in details:
-        found["allowed"] = details["allowed"]
-    elif arg.choices:
-        found["allowed"] = list(arg.choices)
+    if not arg.spec.hidden:
+        simple = isinstance(value, str | int | float | bool | None)
+        found["value"] = details.get("value", value if simple else json.dumps(value, default=str)[:200])
+    if "allowed" in details or arg.choices:
+        found["allowed"] = details.get("allowed") or list(arg.choices or ())
     return found
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -179,3 +181,24 @@ def data_dir() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_data_dir(APP, appauthor=False))
+
+
+def exposed(path: Path) -> bool:
+    """Whether other users of this machine can read the file (POSIX permissions)."""
+    if sys.platform == "win32":
+        return False
+    try:
+        return bool(path.stat().st_mode & 0o077)
+    except OSError:
+        return False
+
+
+def refuse_exposed(path: Path) -> None:
+    """Refuse a configuration file with a key that others can read. It is never rewritten for that."""
+    if exposed(path):
+        raise KeepaCliError(
+            Kind.CONFIG_ERROR,
+            f"{path} holds an API key and can be read by other users of this machine.",
+            details={"path": str(path)},
+            next_actions=[f"chmod 600 {shlex.quote(str(path))}"],
+        )

@@ -32,12 +32,6 @@ def needs_consent(op: Operation, cost: Cost, ctx: Context) -> bool:
     return cost.confirm or op.effect == "write_remote" or cost.worst > ctx.settings["confirm_above_tokens"]
 
 
-def mode_notes(op: Operation, cost: Cost, ctx: Context) -> dict[str, Any]:
-    consent = needs_consent(op, cost, ctx)
-    command = "kc " + op.name.replace(".", " ")
-    return {"live": f"{command} ... --live" + (" --yes" if consent else ""), "requires_confirmation": consent}
-
-
 def quote_token(op: Operation, bound: Mapping[str, Any], cost: Cost) -> str:
     """Binds a consent to exactly the call that was quoted."""
     text = json.dumps([op.name, dict(bound), cost.worst], sort_keys=True, default=str)

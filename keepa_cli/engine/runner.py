@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from keepa_cli.core import envelope
+from keepa_cli.core import auth, envelope
 from keepa_cli.core.context import Context
 from keepa_cli.core.envelope import Envelope
 from keepa_cli.core.errors import KeepaCliError, Kind
@@ -15,7 +15,7 @@ from keepa_cli.core.registry import Batch, Cost, Operation, Request
 from keepa_cli.core.schema import bind
 from keepa_cli.core.settings import SPENDING_MODES, Mode
 from keepa_cli.engine import modes
-from keepa_cli.engine.gate import estimate, gate, mode_notes
+from keepa_cli.engine.gate import estimate, gate
 from keepa_cli.engine.options import Options
 from keepa_cli.keepa.wire import WireRequest, WireResponse, encode
 
@@ -61,8 +61,9 @@ def _run(op: Operation, params: Mapping[str, Any], ctx: Context, options: Option
     cost = op.cost(bound)
     shown = _request_summary(requests, options.transport, mode)
     if mode is Mode.DRY_RUN:
-        data = {"dry_run": True, "would_send": mode_notes(op, cost, ctx)}
-        return envelope.ok(op.name, shown, data, token_bucket={"estimated": estimate(op, cost, ctx)})
+        estimated = estimate(op, cost, ctx)
+        data = {"dry_run": True, "sent": False, "requires_confirmation": estimated["requires_confirmation"]}
+        return envelope.ok(op.name, shown, data, token_bucket={"estimated": estimated})
     if options.out:
         modes.check_out(options.out)
     gate(op, bound, cost, mode, ctx, options)
@@ -146,7 +147,11 @@ def _send(op: Operation, request: Request, transport: Transport, mode: Mode, ctx
         answer.check_answer(response, body)
     except KeepaCliError as error:
         error.token_bucket = bucket | error.token_bucket
+        if mode in SPENDING_MODES and error.kind is Kind.AUTH_ERROR:
+            auth.refused(ctx, error.kind)
         raise
+    if mode in SPENDING_MODES:
+        auth.worked(ctx)
     return Answer(response, body, bucket, _contract(op, response, body, mode, ctx))
 
 

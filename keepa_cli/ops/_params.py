@@ -45,6 +45,6 @@ Code = Annotated[
 ]
 
 
-def domain_id(code: str) -> int:
-    """The number that Keepa knows a marketplace code by."""
-    return domains.resolve(code).id
+def domain_id(code: str, endpoint: str) -> int:
+    """The number of a marketplace on the wire; `invalid_arguments` where Keepa does not serve it at `endpoint`."""
+    return domains.require(code, endpoint).id

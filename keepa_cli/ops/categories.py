@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from keepa_cli.core.errors import invalid
 from keepa_cli.core.registry import Param, Request, operation
-from keepa_cli.keepa import costs, domains
+from keepa_cli.keepa import costs
 from keepa_cli.ops._params import Domain, domain_id
 
 CategoryId = Annotated[
@@ -28,19 +28,19 @@ def _found(body: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:
     examples=("kc categories get 0 --domain US", "kc categories get 172282 1055398 --parents"),
 )
 def get(
-    category: Annotated[list[CategoryId], Param("Category node ids, up to 10; 0 alone lists the roots.",
-                                                position=True, max_items=10)],
+    category: Annotated[
+        list[CategoryId], Param("Category node ids, up to 10; 0 alone lists the roots.", position=True, max_items=10)
+    ],
     domain: Domain = "US",
     parents: Parents = False,
 ) -> Request:
     """Look up categories by id."""
     if 0 in category and len(category) > 1:
         raise invalid("0 (all roots) cannot be combined with other ids", field="category", value=category)
-    domains.require("category", domain)
     return Request(
         "GET",
         "/category",
-        {"domain": domain_id(domain), "category": list(dict.fromkeys(category)), "parents": parents},
+        {"domain": domain_id(domain, "category"), "category": list(dict.fromkeys(category)), "parents": parents},
     )
 
 
@@ -66,6 +66,5 @@ def search(
             field="term",
             value=term,
         )
-    domains.require("search", domain)
-    query = {"domain": domain_id(domain), "type": "category", "term": " ".join(words)}
+    query = {"domain": domain_id(domain, "search"), "type": "category", "term": " ".join(words)}
     return Request("GET", "/search", query | ({"parents": True} if parents else {}))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from keepa_cli.core.errors import invalid
-from keepa_cli.core.registry import Cost, CostPart, Param, Request, operation
 from keepa_cli.core.redact import SECRET_NAMES
+from keepa_cli.core.registry import Cost, CostPart, Param, Request, operation
 
 Endpoint = Annotated[
     str, Param("Path below the API, such as /product.", position=True, pattern=r"/[A-Za-z][A-Za-z0-9/_-]{0,63}")

@@ -1,0 +1,91 @@
+"""Options that every command takes, before or after its name, and what they mean together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from keepa_cli import __version__
+from keepa_cli.core.context import Context
+from keepa_cli.engine.modes import Flags
+
+
+@dataclass
+class State:
+    """What the commands of one run share: the context and the options given before the command's name."""
+
+    context: Context
+    as_json: bool = False
+    verbose: int = 0
+    given: dict[str, Any] = field(default_factory=dict)
+
+    def merged(self, here: Mapping[str, Any]) -> dict[str, Any]:
+        """Common options given before and after the command's name; the later one wins."""
+        return self.given | {k: v for k, v in here.items() if v not in (None, False, 0)}
+
+
+class CommonOption(click.Option):
+    """An option of every command; help lists these under a heading of their own."""
+
+
+def common_options(*, root: bool = False) -> list[click.Parameter]:
+    """Fresh option objects, for one command."""
+    options: list[click.Parameter] = [
+        CommonOption(["--json", "as_json"], is_flag=True, help="Print one JSON envelope."),
+        CommonOption(["--dry-run", "dry_run"], is_flag=True, help="Show the request and its cost; send nothing."),
+        CommonOption(["--fixture", "fixture"], metavar="NAME", help="Answer from this promoted fixture."),
+        CommonOption(["--replay", "replay"], is_flag=True, help="Answer from recordings (the default)."),
+        CommonOption(["--live", "live"], is_flag=True, help="Ask Keepa: spends tokens."),
+        CommonOption(
+            ["--record", "record"],
+            is_flag=False,
+            flag_value="",
+            default=None,
+            metavar="[NAME]",
+            help="Ask Keepa and keep the sanitized answer in the inbox. Write --record=NAME.",
+        ),
+        CommonOption(["--yes", "yes"], is_flag=True, help="Consent to the cost or the write."),
+        CommonOption(["--max-tokens", "max_tokens"], type=click.IntRange(0), metavar="N", help="Refuse a higher cost."),
+        CommonOption(["--quote-token", "quote_token"], metavar="TOKEN", help="Consent to exactly the quoted call."),
+        CommonOption(["--out", "out"], type=click.Path(path_type=Path), metavar="FILE", help="Write the body to FILE."),
+        CommonOption(["-v", "--verbose", "verbose"], count=True, help="Log to stderr; repeat for more."),
+    ]
+    if root:
+        version = click.Option(
+            ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version."
+        )
+        options.insert(0, version)
+    return options
+
+
+def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        click.echo(f"keepa-cli {__version__}")
+        ctx.exit()
+
+
+COMMON_NAMES = (
+    "as_json", "dry_run", "fixture", "replay", "live", "record", "yes", "max_tokens", "quote_token", "out", "verbose",
+)  # fmt: skip
+
+
+def split(values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(common options, parameters of the command)."""
+    return (
+        {k: v for k, v in values.items() if k in COMMON_NAMES},
+        {k: v for k, v in values.items() if k not in COMMON_NAMES},
+    )
+
+
+def flags(common: Mapping[str, Any]) -> Flags:
+    return Flags(
+        live=bool(common.get("live")),
+        dry_run=bool(common.get("dry_run")),
+        fixture=common.get("fixture"),
+        record=common.get("record"),
+        replay=bool(common.get("replay")),
+    )

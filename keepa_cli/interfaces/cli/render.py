@@ -1,0 +1,172 @@
+"""An envelope as text for people: tables, sentences, next steps. Colour is left to click, which drops it on pipes."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from keepa_cli.core.envelope import Envelope
+
+WIDTH = 100
+_CELL = 44
+_ROWS = 60
+
+
+def render(result: Envelope) -> str:
+    """The text of one envelope."""
+    return "\n".join(_success(result) if result["ok"] else _failure(result["error"]))
+
+
+def _failure(error: Mapping[str, Any]) -> list[str]:
+    lines = [click.style("Error: ", fg="red", bold=True) + str(error["message"]), f"  kind: {error['kind']}"]
+    for name, value in error["details"].items():
+        if name not in {"errors", "next_actions", "token_refill_guidance"} and value not in (None, [], {}):
+            lines += _field(name, value, 1)
+    if error["next_actions"]:
+        lines += ["", "Next:"] + [f"  {action}" for action in error["next_actions"]]
+    return lines
+
+
+def _success(result: Envelope) -> list[str]:
+    data = result["data"]
+    lines = _text_page(data) or (_block(data, 0) if isinstance(data, Mapping) else [str(data)])
+    lines += _footer(result)
+    for warning in result["warnings"]:
+        lines.append(click.style("Note: ", fg="yellow") + str(warning.get("message", warning)))
+    return lines
+
+
+def _text_page(data: Any) -> list[str]:
+    """A documentation page is shown as it is."""
+    is_page = isinstance(data, Mapping) and isinstance(data.get("text"), str) and "page" in data
+    return [data["text"].rstrip()] if is_page else []
+
+
+def _footer(result: Envelope) -> list[str]:
+    source, bucket = result["provenance"], result["token_bucket"]
+    lines = []
+    estimated = bucket.get("estimated")
+    if estimated and not source:
+        request = result["request"]
+        query = "&".join(f"{k}={v}" for k, v in request["query"].items())
+        lines += ["", f"Request: {request['method']} {request['path']}" + ("?" + plain(query) if query else "")]
+        lines += [f"Cost: {_tokens(estimated['estimated_tokens'])}, at worst {estimated['worst_case_tokens']}"]
+        lines += [f"  {p['name']}: {p['tokens']} ({p['note'] or 'fixed'})" for p in estimated["components"]]
+        lines += [f"  {note}" for note in estimated["notes"]]
+    if source:
+        charged = bucket.get("charged")
+        age = f", recorded {source['recorded_at']}" if source["recorded_at"] else ""
+        lines += [
+            "",
+            f"Source: {source['mode']} ({source['source']}, {source['origin']}{age}); {charged} tokens charged.",
+        ]
+    return lines
+
+
+def _tokens(amount: int | None) -> str:
+    return "1 token" if amount == 1 else f"{'unknown' if amount is None else amount} tokens"
+
+
+def _block(data: Mapping[str, Any], depth: int) -> list[str]:
+    lines: list[str] = []
+    for name, value in data.items():
+        lines += _field(str(name), value, depth)
+    return lines
+
+
+def _field(name: str, value: Any, depth: int) -> list[str]:
+    pad = "  " * depth
+    label = name.replace("_", " ")
+    if isinstance(value, Mapping):
+        if not value:
+            return [f"{pad}{label}: none"]
+        return [f"{pad}{label}:", *_block(value, depth + 1)] if depth < 4 else [f"{pad}{label}: {len(value)} fields"]
+    if isinstance(value, list | tuple):
+        return _list(label, value, depth)
+    return _scalar(label, value, pad)
+
+
+def _scalar(label: str, value: Any, pad: str) -> list[str]:
+    text = plain(value)
+    if "\n" in text:
+        return [f"{pad}{label}:", *(f"{pad}  {line}" for line in text.splitlines())]
+    head = f"{pad}{label}: "
+    return textwrap.wrap(
+        head + text, WIDTH, subsequent_indent=pad + "  ", break_long_words=False, break_on_hyphens=False
+    ) or [head]
+
+
+def _list(label: str, values: Sequence[Any], depth: int) -> list[str]:
+    pad = "  " * depth
+    if not values:
+        return [f"{pad}{label}: none"]
+    if all(isinstance(v, Mapping) for v in values):
+        return [f"{pad}{label} ({len(values)}):", *(pad + "  " + line for line in table(values))]
+    if all(isinstance(v, int | float | None) for v in values) and len(values) > 12:
+        return [f"{pad}{label}: {len(values)} numbers"]
+    if any(isinstance(v, list | Mapping) for v in values):
+        return [f"{pad}{label}: {len(values)} entries"]
+    return _scalar(label, ", ".join(plain(v) for v in values), pad)
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Rows as aligned columns; columns without a simple value anywhere are left out, long cells are cut."""
+    simple = [k for k in dict.fromkeys(k for r in rows for k in r) if any(_is_simple(r.get(k)) for r in rows)]
+    names = _fitting(simple, rows)
+    cells = [[k.replace("_", " ") for k in names]]
+    cells += [[_cut(plain(r.get(k)) if _is_simple(r.get(k)) else "…") for k in names] for r in rows[:_ROWS]]
+    widths = [max(_width(row[i]) for row in cells) for i in range(len(names))]
+    lines = ["  ".join(c + " " * (w - _width(c)) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells]
+    lines.insert(1, "  ".join("-" * w for w in widths))
+    if len(rows) > _ROWS:
+        lines.append(f"... and {len(rows) - _ROWS} more; --json shows all")
+    return lines
+
+
+def _fitting(names: list[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """As many columns as a wide terminal holds, in their order."""
+    kept: list[str] = []
+    used = 0
+    for name in names:
+        used += 2 + max(_width(_cut(plain(r.get(name)))) for r in [*rows[:_ROWS], {name: name}])
+        if kept and used > 160:
+            break
+        kept.append(name)
+    return kept
+
+
+def _is_simple(value: Any) -> bool:
+    if isinstance(value, list):
+        return len(value) <= 6 and all(isinstance(v, str | int | float | bool) for v in value)
+    return isinstance(value, str | int | float | bool)
+
+
+def plain(value: Any) -> str:
+    """A value as one safe piece of text: control and bidirectional characters are shown, not obeyed."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(plain(v) for v in value)
+    text = str(value)
+    return "".join(c if c == "\n" or not _steers(c) else f"\\u{ord(c):04x}" for c in text)
+
+
+def _steers(char: str) -> bool:
+    return unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def _cut(text: str) -> str:
+    line = text.replace("\n", " ")
+    return line if _width(line) <= _CELL else line[: _CELL - 1] + "…"
+
+
+def _width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

@@ -1,0 +1,170 @@
+"""Products: by ASIN, by barcode, by search term."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from keepa_cli.core.errors import invalid
+from keepa_cli.core.registry import Batch, Cost, Param, Request, operation
+from keepa_cli.keepa import costs
+from keepa_cli.ops._batches import chunks, merge_products, product_items
+from keepa_cli.ops._params import Asin, Code, Domain, domain_id
+
+Stats = Annotated[
+    str,
+    Param(
+        "Statistics over the last DAYS days, or over START,END (ISO dates or Unix ms, UTC). 0 gives an empty interval.",
+        metavar="DAYS|START,END",
+        pattern=r"\d{1,5}|\d{13},\d{13}|\d{4}-\d\d-\d\d[T0-9:.Z]*,\d{4}-\d\d-\d\d[T0-9:.Z]*",
+        accepts=("string", "integer"),
+        parse=str,
+    ),
+]
+Flag = bool | None
+History = Annotated[Flag, Param("Include price, rank and offer history (Keepa's default: yes).")]
+Days = Annotated[int | None, Param("Trim all history to the last N days of 24 hours.", min=1, max=100_000)]
+Update = Annotated[
+    int | None, Param("Refresh data older than N hours; 0 always (may cost 1 more), -1 never.", min=-1, max=1_000_000)
+]
+Offers = Annotated[
+    int | None, Param("Fetch 20-100 marketplace offers: 6 tokens per page of 10, per product.", min=20, max=100)
+]
+FULL = {"history": True, "stats": "0", "videos": True, "aplus": True}
+
+
+def _plan(ids: dict[str, list[str]], domain: str, options: dict[str, Any]) -> Request | Batch:
+    """One request per chunk of ids; `options` hold the remaining parameters by their wire names."""
+    (name, values), *_ = ids.items()
+    size = 20 if options.get("offers") else 100
+    requests = tuple(
+        Request("GET", "/product", {"domain": domain_id(domain, "product"), name: part} | options, asked=tuple(part))
+        for part in chunks(values, size)
+    )
+    return requests[0] if len(requests) == 1 else Batch(requests, merge_products)
+
+
+def _options(given: dict[str, Any]) -> dict[str, Any]:
+    """The optional wire parameters that were asked for, checked against each other."""
+    full = FULL if given.pop("full", False) else {}
+    named = {k.replace("_", "-"): v for k, v in given.items() if v is not None}
+    merged = full | named
+    for needs_offers in ("only-live-offers", "stock"):
+        if merged.get(needs_offers) and not merged.get("offers"):
+            raise invalid(f"{needs_offers} needs offers, for example --offers 20.", field=needs_offers, value=True)
+    return merged
+
+
+def _cost(params: dict[str, Any]) -> Cost:
+    count = len(dict.fromkeys(params.get("asin") or params.get("code") or []))
+    return costs.product(count, params)
+
+
+@operation(
+    "products.get",
+    toolset="research",
+    cost=_cost,
+    returns="product",
+    view=product_items,
+    examples=(
+        "kc products get B001GZ6QEC --domain US",
+        "kc products get B001GZ6QEC --full --dry-run",
+        "kc products get B001GZ6QEC B0D8W1YVBX --stats 180 --rating --buybox --live",
+    ),
+)
+def get(
+    asin: Annotated[list[Asin], Param("ASINs; more than 100 are asked in batches.", position=True)] = [],  # noqa: B006
+    domain: Domain = "US",
+    code: Annotated[list[Code], Param("UPC, EAN, ISBN-13 or GTIN instead of ASINs.")] = [],  # noqa: B006
+    code_limit: Annotated[int | None, Param("At most N products per code.", min=1, max=1000)] = None,
+    stats: Stats | None = None,
+    history: History = None,
+    days: Days = None,
+    update: Update = None,
+    offers: Offers = None,
+    only_live_offers: Annotated[Flag, Param("Leave out historical offers (needs offers).")] = None,
+    stock: Annotated[Flag, Param("Collect stock of the offers, up to 2 tokens more (needs offers).")] = None,
+    buybox: Annotated[Flag, Param("Buy box data: 2 tokens more per product; included in offers.")] = None,
+    rating: Annotated[Flag, Param("Rating and review counts: up to 1 token more per product.")] = None,
+    historical_variations: Annotated[Flag, Param("Former variations: 1 token more with a parent ASIN.")] = None,
+    videos: Annotated[Flag, Param("Include stored video metadata.")] = None,
+    aplus: Annotated[Flag, Param("Include stored A+ content.")] = None,
+    full: Annotated[bool, Param("Same as --history --stats 0 --videos --aplus: all that costs nothing more.")] = False,
+) -> Request | Batch:
+    """Get products with their history, as Keepa sends them.
+
+    Costs 1 token per product, more with --offers, --buybox, --rating, --stock. ASINs asked twice are sent once.
+    """
+    if bool(asin) == bool(code):
+        problem = "ASINs and --code cannot be combined" if asin else "Give at least one ASIN, or --code"
+        raise invalid(problem + ".", field="asin", value=asin)
+    if code_limit is not None and not code:
+        raise invalid("--code-limit goes with --code.", field="code_limit", value=code_limit)
+    given = {
+        "stats": stats, "history": history, "days": days, "update": update, "offers": offers,
+        "only_live_offers": only_live_offers, "stock": stock, "buybox": buybox, "rating": rating,
+        "historical_variations": historical_variations, "videos": videos, "aplus": aplus, "full": full,
+        "code_limit": code_limit,
+    }  # fmt: skip
+    return _plan({"asin": asin} if asin else {"code": code}, domain, _options(given))
+
+
+@operation(
+    "products.by-code",
+    toolset="research",
+    cost=_cost,
+    returns="product",
+    view=product_items,
+    examples=("kc products by-code 0747474801770 --domain US --code-limit 5",),
+)
+def by_code(
+    code: Annotated[list[Code], Param("UPC, EAN, ISBN-13 or GTIN codes.", position=True)],
+    domain: Domain = "US",
+    code_limit: Annotated[
+        int | None, Param("At most N products per code; one code can match many.", min=1, max=1000)
+    ] = None,
+    stats: Stats | None = None,
+    history: History = None,
+    days: Days = None,
+    update: Update = None,
+    full: Annotated[bool, Param("Same as --history --stats 0 --videos --aplus.")] = False,
+) -> Request | Batch:
+    """Get products by barcode.
+
+    Costs 1 token per product that is returned: without --code-limit a single code can return very many.
+    """
+    given = {"stats": stats, "history": history, "days": days, "update": update, "full": full, "code_limit": code_limit}
+    return _plan({"code": code}, domain, _options(given))
+
+
+def _search_cost(params: dict[str, Any]) -> Cost:
+    return costs.search_product(params)
+
+
+@operation(
+    "products.search",
+    toolset="research",
+    cost=_search_cost,
+    returns="search_product",
+    view=lambda body, _: {"count": len(body.get("products") or body.get("asinList") or []), "body": body},
+    examples=('kc products search "coffee grinder" --domain US', 'kc products search "coffee grinder" --asins-only'),
+)
+def search(
+    term: Annotated[str, Param("Search words, as typed on Amazon.", position=True)],
+    domain: Domain = "US",
+    asins_only: Annotated[bool, Param("Return ASINs only, not products.")] = False,
+    stats: Stats | None = None,
+    history: History = None,
+    update: Annotated[int | None, Param("Refresh data older than N hours: up to 1 token per product.", min=0)] = None,
+    rating: Annotated[Flag, Param("Rating and review counts: up to 5 tokens more.")] = None,
+) -> Request:
+    """Search products by keyword, in Amazon's order without sponsored results.
+
+    One answer of up to 20 results costs 10 tokens.
+    """
+    if not term.strip():
+        raise invalid("The search term is empty.", field="term", value=term)
+    query = {
+        "domain": domain_id(domain, "search"), "type": "product", "term": term.strip(),
+        "asins-only": asins_only or None, "stats": stats, "history": history, "update": update, "rating": rating,
+    }  # fmt: skip
+    return Request("GET", "/search", query)
