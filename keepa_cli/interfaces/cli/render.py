@@ -14,6 +14,11 @@ from keepa_cli.core.envelope import Envelope
 WIDTH = 100
 _CELL = 44
 _ROWS = 60
+LEADING = ("id", "asked", "asin", "status", "title", "name", "brand", "productCount", "salesRankReference")
+BUCKET_FIELDS = frozenset(
+    {"processingTimeInMs", "refillIn", "refillRate", "timestamp", "tokenFlowReduction", "tokensConsumed", "tokensLeft"}
+)
+"""Fields of every Keepa answer; people read them in the last line."""
 
 
 def render(result: Envelope) -> str:
@@ -58,12 +63,9 @@ def _footer(result: Envelope) -> list[str]:
         lines += [f"  {p['name']}: {p['tokens']} ({p['note'] or 'fixed'})" for p in estimated["components"]]
         lines += [f"  {note}" for note in estimated["notes"]]
     if source:
-        charged = bucket.get("charged")
         age = f", recorded {source['recorded_at']}" if source["recorded_at"] else ""
-        lines += [
-            "",
-            f"Source: {source['mode']} ({source['source']}, {source['origin']}{age}); {charged} tokens charged.",
-        ]
+        where = ", ".join(dict.fromkeys((source["mode"], source["source"], source["origin"])))
+        lines += ["", f"Source: {where}{age}; {_tokens(bucket.get('charged'))} charged."]
     return lines
 
 
@@ -84,6 +86,10 @@ def _field(name: str, value: Any, depth: int) -> list[str]:
     if isinstance(value, Mapping):
         if not value:
             return [f"{pad}{label}: none"]
+        if name == "body":
+            value = {k: v for k, v in value.items() if k not in BUCKET_FIELDS} or value
+        if len(value) > 1 and all(isinstance(v, Mapping) and len(v) > 3 for v in value.values()):
+            return _list(label, [{"id": k} | dict(v) for k, v in value.items()], depth)
         return [f"{pad}{label}:", *_block(value, depth + 1)] if depth < 4 else [f"{pad}{label}: {len(value)} fields"]
     if isinstance(value, list | tuple):
         return _list(label, value, depth)
@@ -115,8 +121,9 @@ def _list(label: str, values: Sequence[Any], depth: int) -> list[str]:
 
 def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Rows as aligned columns; columns without a simple value anywhere are left out, long cells are cut."""
-    simple = [k for k in dict.fromkeys(k for r in rows for k in r) if any(_is_simple(r.get(k)) for r in rows)]
-    names = _fitting(simple, rows)
+    found = dict.fromkeys(k for r in rows for k in r)
+    simple = [k for k in [*LEADING, *found] if k in found and any(_is_simple(r.get(k)) for r in rows)]
+    names = _fitting(list(dict.fromkeys(simple)), rows)
     cells = [[k.replace("_", " ") for k in names]]
     cells += [[_cut(plain(r.get(k)) if _is_simple(r.get(k)) else "…") for k in names] for r in rows[:_ROWS]]
     widths = [max(_width(row[i]) for row in cells) for i in range(len(names))]
@@ -133,7 +140,7 @@ def _fitting(names: list[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
     used = 0
     for name in names:
         used += 2 + max(_width(_cut(plain(r.get(name)))) for r in [*rows[:_ROWS], {name: name}])
-        if kept and used > 160:
+        if kept and used > 120:
             break
         kept.append(name)
     return kept
