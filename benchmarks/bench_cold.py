@@ -55,7 +55,7 @@ def _row(
 
 def _seconds(args: tuple[str, ...], env: dict[str, str], cwd: Path) -> float:
     began = time.perf_counter()
-    done = subprocess.run([sys.executable, *args], env=env, cwd=cwd, capture_output=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run([sys.executable, *args], env=env, cwd=cwd, capture_output=True, check=False)
     elapsed = time.perf_counter() - began
     if done.returncode:
         raise RuntimeError(f"{' '.join(args)} ended with {done.returncode}: {(done.stdout + done.stderr)[-300:]!r}")

@@ -123,9 +123,7 @@ def run(argv: Sequence[str] | None = None, context: Context | None = None) -> in
 
 def _dispatch(arguments: list[str], state: State) -> int:
     try:
-        build().main(arguments, prog_name="kc", standalone_mode=False, obj=state)
-    except click.exceptions.Exit as ended:
-        return int(ended.exit_code)
+        code = build().main(arguments, prog_name="kc", standalone_mode=False, obj=state)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), file=state.context.stdout)
         return int(ExitCode.USAGE)
@@ -142,7 +140,7 @@ def _dispatch(arguments: list[str], state: State) -> int:
         return _fail(state, KeepaCliError(Kind.IO_ERROR, f"The system refused: {reason}."))
     except Exception as error:  # noqa: BLE001 - the last rung: a defect is still an answer
         return _fail(state, internal_error(error))
-    return int(ExitCode.OK)
+    return int(code or ExitCode.OK)
 
 
 def _fail(state: State, error: KeepaCliError) -> int:

@@ -1,0 +1,1 @@
+"""Generated documentation: the reference from the registry and tables, and real output of commands."""
