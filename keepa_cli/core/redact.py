@@ -6,17 +6,21 @@ import logging
 import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
-from keepa_cli.core import encodings, jsontext
-from keepa_cli.core.encodings import encoded_forms
+from keepa_cli.core import detect, jsontext
+from keepa_cli.core.encodings import Needles, encoded_forms
+from keepa_cli.core.views import after_escape, unescaped, views, windows, without_numbers
 
 __all__ = ["REDACTED", "SECRET_NAMES", "RedactingFilter", "Redactor", "encoded_forms", "is_secret_name"]
 
 REDACTED = "[REDACTED]"
 SECRET_NAMES = frozenset({"key", "api_key", "apikey", "token", "authorization"})
 SECRET_HEADERS = frozenset({"x-api-key", "api-key", "cookie", "set-cookie", "proxy-authorization"})
+URL_MARK = quote(REDACTED, safe="").encode()
+"""The mark inside stored URLs: brackets would be re-encoded by clients, and the request would match no more."""
 _MARK = REDACTED.encode()
-_MARKS = {_MARK, b"%5BREDACTED%5D", b"%5bREDACTED%5d"}
+_MARKS = {_MARK, URL_MARK, URL_MARK.replace(b"%5B", b"%5b").replace(b"%5D", b"%5d")}
 
 _NAMES = "|".join(sorted((*SECRET_NAMES, *SECRET_HEADERS), key=len, reverse=True))
 _PARAMETER = re.compile(rf"(?i)(?:^|[?&;#\s\"'(,{{])({_NAMES})=([^&;#\s\"'<>\\)]+)".encode())
@@ -40,7 +44,7 @@ class Redactor:
 
     def __init__(self, *secrets: str) -> None:
         self.secrets: list[str] = []
-        self._needles: list[encodings.Needles] = []
+        self._needles: list[Needles] = []
         self._shortest = 0
         for secret in secrets:
             self.add_secret(secret)
@@ -52,7 +56,7 @@ class Redactor:
         for spelling in (secret, secret.strip()):
             if spelling and spelling not in self.secrets:
                 self.secrets.append(spelling)
-                self._needles.append(encodings.Needles.of(spelling))
+                self._needles.append(Needles.of(spelling))
         self._shortest = min((len(s.encode("utf-8", "surrogatepass")) for s in self.secrets), default=0)
 
     def with_secrets(self, *secrets: str) -> Redactor:
@@ -63,28 +67,28 @@ class Redactor:
         """The names of the forms in which a configured secret stands in `data`."""
         return sorted({form for form, _, _ in self.places(data)})
 
-    def places(self, data: bytes) -> Iterator[encodings.Span]:
+    def places(self, data: bytes) -> Iterator[detect.Span]:
         """Each form of a configured secret in `data` with its place."""
         if not self._needles or len(data) < self._shortest:
             return
         overlap = max(4096, 64 * max(map(len, self.secrets)))
-        for at, window in encodings.windows(data, overlap):
-            if encodings.holds(window, self._needles):
+        for at, window in windows(data, overlap):
+            if detect.holds(window, self._needles):
                 found = False
-                for form, start, end in encodings.spans(window, self._needles):
+                for form, start, end in detect.spans(window, self._needles):
                     found = True
                     yield form, at + start, at + end
                 if not found:
                     yield "nested", at, at + len(window)
 
-    def values(self, data: bytes) -> bytes:
+    def values(self, data: bytes, mark: bytes = _MARK) -> bytes:
         """`data` with every form of every configured secret replaced; the same object when there is none."""
         for _ in range(4):
-            edits = [(start, end, _MARK) for _, start, end in self.places(data)]
+            edits = [(start, end, mark) for _, start, end in self.places(data)]
             if not edits:
                 return data
             data = replaced(data, edits)
-        return _MARK
+        return mark
 
     def body(self, data: bytes) -> bytes:
         """A body without secrets, neither by value nor by name; the same object when nothing had to change."""
@@ -191,23 +195,24 @@ def secret_parameters(data: bytes) -> Iterator[tuple[int, int]]:
     """The values of secret-named query parameters in `data`, also in escaped URLs; redacted ones are left out."""
     if b"=" not in data and b"%3" not in data and b"\\u003" not in data and b"&#" not in data:
         return
-    for at, window in encodings.windows(data):
-        text = encodings.without_numbers(window)
-        if not any(_live(m[2]) for layer in encodings.unescaped(text) for m in _PARAMETER.finditer(layer)):
+    for at, window in windows(data):
+        text = without_numbers(window)
+        if all(is_marked(m[2]) for layer in unescaped(text) for m in _PARAMETER.finditer(layer)):
             continue
-        for view in encodings.views(window):
+        for view in views(window):
             for match in _PARAMETER.finditer(view.data):
-                if _live(match[2]):
+                if not is_marked(match[2]):
                     start, end = view.span(*match.span(2))
-                    yield at + start, at + end
+                    yield at + after_escape(window, start), at + end
 
 
-def parameters_redacted(data: bytes) -> bytes:
-    return replaced(data, [(start, end, _MARK) for start, end in secret_parameters(data)])
+def parameters_redacted(data: bytes, mark: bytes = _MARK) -> bytes:
+    return replaced(data, [(start, end, mark) for start, end in secret_parameters(data)])
 
 
-def _live(value: bytes) -> bool:
-    return not any(mark in value for mark in _MARKS)
+def is_marked(value: bytes) -> bool:
+    """Whether `value` holds the mark, as it is or as URLs hold it."""
+    return any(mark in value for mark in _MARKS)
 
 
 def _grouped(pattern: re.Pattern[bytes], data: bytes, group: int) -> bytes:
