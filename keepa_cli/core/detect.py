@@ -125,8 +125,9 @@ def _hides(token: bytes, needles: tuple[Needles, ...], nesting: int) -> bool:
             plain = base64.b64decode(part[: len(part) - (len(part) % 4 == 1)] + b"===")
         except binascii.Error:
             continue
-        if plain[:2] == b"\x1f\x8b" or plain[:1] == b"\x78":
-            plain = _inflated(plain)
+        packed = plain.find(b"\x1f\x8b\x08")
+        if packed >= 0 or plain[:1] == b"\x78":
+            plain = _inflated(plain[max(packed, 0) :])
         elif not is_escaped(plain) and not tokens(plain):
             continue
         if holds(plain, needles, nesting + 1):

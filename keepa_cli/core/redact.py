@@ -182,13 +182,14 @@ def replaced(data: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
     """`data` with each place replaced; overlapping places become one. The same object when there is nothing to do."""
     if not edits:
         return data
-    parts: list[bytes] = []
+    parts: list[bytes | memoryview] = []
+    view = memoryview(data)
     at = 0
     for start, end, put in sorted(edits):
         if start >= at:
-            parts += (data[at:start], put)
+            parts += (view[at:start], put)
         at = max(at, end)
-    return b"".join([*parts, data[at:]])
+    return b"".join([*parts, view[at:]])
 
 
 def secret_parameters(data: bytes) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,83 @@
+"""What a cassette must not hold beside the key: account data, personal data of sellers, addresses for notifications."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from keepa_cli.core.redact import REDACTED, URL_MARK, is_marked
+from keepa_cli.core.views import after_escape, unescaped, views, windows, without_numbers
+
+SECRET_FIELDS = r"key|api_?key|token|authorization|x-api-key|api-key|cookie|set-cookie|proxy-authorization"
+PERSONAL_FIELDS = "businessName|tradeNumber|vatID|phoneNumber|representative|email|address|customerServicesAddress"
+WEBHOOK_FIELDS = r"webhook\w{0,40}"
+PERSONAL = f"{PERSONAL_FIELDS}|{WEBHOOK_FIELDS}"
+
+_MARK = REDACTED.encode()
+_JSON_MARK = b'"' + _MARK + b'"'
+_EMPTY = {b"null", b'""', b"true", b"false"}
+
+_EMAIL = re.compile(
+    rb"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]+@(?:[A-Za-z0-9-]{1,63}\.){1,8}([A-Za-z]{2,24})(?![A-Za-z0-9-])"
+)
+_NO_TLD = {b"png", b"jpg", b"jpeg", b"gif", b"webp", b"svg", b"css", b"js", b"json", b"yaml", b"md", b"py"}
+_URL = re.compile(rb"(?i)https?://[^\s\"'<>\\()]+")
+_WEBHOOK = re.compile(rb"(?i)webhook|^https?://(?:[^/]*\.)?hooks?\.")
+_ELEMENT = re.compile(rb"(?i)<(" + SECRET_FIELDS.encode() + rb")(?: [^<>]{0,200})?>([^<]+)</")
+_PART = re.compile(rb"name=\"?(?i:" + SECRET_FIELDS.encode() + rb")\"?[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n([^\r\n]+)")
+
+Place = tuple[str, int, int]
+"""A rule and the place of what it found."""
+
+
+def patterns(data: bytes) -> Iterator[Place]:
+    """E-mail addresses and webhook URLs anywhere in `data`, also inside escapes."""
+    for at, window in windows(data):
+        text = without_numbers(window)
+        if not any(True for layer in unescaped(text) for _ in _in_layer(layer)):
+            continue
+        for view in views(window):
+            for rule, start, end in _in_layer(view.data):
+                begin, stop = view.span(start, end)
+                yield rule, at + after_escape(window, begin), at + stop
+
+
+def _in_layer(layer: bytes) -> Iterator[Place]:
+    if b"@" in layer:
+        for match in _EMAIL.finditer(layer):
+            if match[1].lower() not in _NO_TLD:
+                yield "email", *match.span()
+    if b"hook" in layer.lower():
+        for match in _URL.finditer(layer):
+            if _WEBHOOK.search(match[0]) and not is_marked(match[0]):
+                yield "webhook_url", *match.span()
+
+
+def markup(data: bytes) -> Iterator[Place]:
+    """Secret values in XML elements and multipart forms."""
+    for pattern, group in ((_ELEMENT, 2), (_PART, 1)):
+        for match in pattern.finditer(data):
+            if not is_marked(match[group]):
+                yield "secret_field", *match.span(group)
+
+
+def secret_put(value: bytes) -> bytes | None:
+    """What takes the place of the JSON value of a secret-named member; None where it may stay."""
+    return None if value == b"null" or value == _JSON_MARK or not value else _JSON_MARK
+
+
+def personal_put(value: bytes) -> bytes | None:
+    """The same for personal data: of the same JSON type, so that the body still fits its schema."""
+    if value in _EMPTY or value == _JSON_MARK or not value:
+        return None
+    if value[:1] == b'"':
+        return _JSON_MARK
+    if value[:1] == b"[":
+        inner = value[1:].rstrip(b"]").strip()
+        return None if not inner or inner == _JSON_MARK else b"[" + _JSON_MARK + b"]"
+    if value[:1] == b"{":
+        return None if not value[1:].rstrip(b"}").strip() else b"{}"
+    return b"0" if len(value) >= 5 else None
+
+
+__all__ = ["PERSONAL", "SECRET_FIELDS", "URL_MARK", "Place", "markup", "patterns", "personal_put", "secret_put"]
