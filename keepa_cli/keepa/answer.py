@@ -123,6 +123,12 @@ def has_payload(body: Mapping[str, Any]) -> bool:
     return any(body.get(name) for name in _PAYLOADS)
 
 
+def charged_by(response: WireResponse) -> str:
+    """Whether the answer cost tokens: "yes", "no", or "unknown" when it does not say."""
+    body, _ = _load(response.body)
+    return _charged(response, body if isinstance(body, dict) else {})
+
+
 def refill_wait_ms(bucket: Mapping[str, Any]) -> int | None:
     """Milliseconds until a request is admitted again: the next refill, plus what a debt takes; None when unknown."""
     refill_in, left = bucket.get("refill_in_ms"), bucket.get("tokens_left")

@@ -1,0 +1,138 @@
+"""Verbs of the HTTP client and the recorder, run against a real scripted server."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from keepa_cli import ops
+from keepa_cli.core.context import Context
+from keepa_cli.core.errors import Kind
+from keepa_cli.engine import Flags, Options, run
+from keepa_cli.keepa import answer
+from keepa_cli.keepa.wire import Source, WireResponse
+from keepa_cli.transport.live import LiveTransport
+from keepa_cli.transport.policy import RetryPolicy
+from tests.cases_adapters import verb
+from tests.support.scripted_server import ScriptedServer, Seen
+
+KEY = "CASEKEY" * 9 + "X"
+OPERATIONS = {"product": "products.get", "token": "tokens.status"}
+NEUTRAL = {
+    Kind.REQUEST_REJECTED: "invalid_request",
+    Kind.AUTH_ERROR: "payment_required",
+    Kind.API_ERROR: "not_found",
+    Kind.NOT_ENOUGH_TOKEN: "insufficient_tokens",
+    Kind.RATE_LIMITED: "insufficient_tokens",
+    Kind.UPSTREAM_UNAVAILABLE: "server_error",
+    Kind.OUTCOME_UNKNOWN: "bad_payload",
+    Kind.CONTRACT_ERROR: "bad_payload",
+    Kind.TIMEOUT: "timeout",
+    Kind.TRANSPORT_ERROR: "network",
+}
+
+
+def neutral(kind: Kind, details: dict[str, Any]) -> str:
+    return "network" if details.get("error_type") == "connection_reset" else NEUTRAL[kind]
+
+
+@verb("http.classify")
+def classify(given: dict[str, Any]) -> dict[str, Any]:
+    errors = [answer.error_of(WireResponse(s, "", {}, b"", Source("live")), {}) for s in given["statuses"]]
+    return {
+        "kinds": [neutral(e.kind, e.details) for e in errors if e],
+        "retryable": [e.retryable for e in errors if e],
+    }
+
+
+@verb("http.script")
+def script(given: dict[str, Any], home: Path) -> dict[str, Any]:
+    call = given["call"]
+    with ScriptedServer(given["server"]) as server:
+        sleeps: list[float] = []
+
+        def sleep(seconds: float) -> None:
+            sleeps.append(seconds)
+            server.attempt_failed()
+
+        ctx = _context(home, server)
+        ctx.services["live"] = LiveTransport(
+            server.url,
+            KEY,
+            call.get("timeout_ms", 5000) / 1000,
+            RetryPolicy(attempts=1 + call["max_retries"]) if "max_retries" in call else RetryPolicy(),
+            sleep=sleep,
+            redactor=ctx.redactor,
+        )
+        start = time.monotonic()
+        envelope = run(ops.find(OPERATIONS[call["op"]]), _params(call), ctx, Options(flags=Flags(live=True), yes=True))
+        elapsed = (time.monotonic() - start) * 1000
+    assert KEY not in json.dumps(envelope)
+    return {
+        "outcome": _outcome(envelope, given["server"]),
+        "requests_sent": len(server.seen),
+        "paid_requests_sent": sum(seen.path != "/token" for seen in server.seen),
+        "sleep_ms_total": round(sum(sleeps) * 1000),
+        "elapsed_ms": elapsed,
+        "tokens": _tokens(envelope["token_bucket"]),
+        "ids_per_request": [len(_ids(seen)) for seen in server.seen],
+        "same_ids": _same([_ids(seen) for seen in server.seen]),
+    }
+
+
+def _context(home: Path, server: ScriptedServer) -> Context:
+    env = {
+        "KEEPA_BASE_URL": server.url,
+        "KEEPA_API_KEY": KEY,
+        "KEEPA_CLI_CONFIG": str(home / "config.toml"),
+        "KEEPA_CLI_STATE_DIR": str(home / "state"),
+    }
+    return Context(env=env, cwd=home / "work")
+
+
+def _params(call: dict[str, Any]) -> dict[str, Any]:
+    if call["op"] == "token":
+        return {}
+    rule = call.get("rule")
+    return {"asin": [rule["format"] % i for i in range(rule["count"])] if rule else call["asins"]}
+
+
+def _outcome(envelope: dict[str, Any], steps: list[dict[str, Any]]) -> dict[str, Any]:
+    if envelope["ok"]:
+        rows = envelope["data"].get("items", [])
+        found = sum(row["status"] == "found" for row in rows)
+        return {"ok": True, "rows": rows, "rows_found": found}
+    error = envelope["error"]
+    details = error["details"]
+    return {
+        "ok": False,
+        "error": {
+            "kind": neutral(Kind(error["kind"]), details),
+            "http_status": details["http_status"],
+            "type": details["error_type"],
+            "charged": details["charged"],
+            "retryable": error["retryable"],
+            "message_contains": [part for part in _worth_telling(steps[-1]) if part in error["message"]],
+        },
+    }
+
+
+def _worth_telling(step: dict[str, Any]) -> list[str]:
+    """What the server said that a user needs: its message, and the parameters named in its details."""
+    error = step.get("json", {}).get("error", {})
+    named = json.loads(error.get("details") or "[]")
+    return [error.get("message", ""), *(row["type"] for row in named)]
+
+
+def _tokens(bucket: dict[str, Any]) -> Any:
+    return {"left": bucket["tokens_left"]} if "tokens_left" in bucket else "unchanged"
+
+
+def _ids(seen: Seen) -> list[str]:
+    return [asin for asin in (seen.value("asin") or "").split(",") if asin]
+
+
+def _same(asked: list[list[str]]) -> list[list[int]]:
+    return [[i, j] for j in range(len(asked)) for i in range(j) if asked[i] == asked[j]]
