@@ -10,7 +10,7 @@ from typing import Any
 
 from docgen.scratch import Scratch
 from keepa_cli import __version__, ops
-from keepa_cli.core.errors import ERRORS, ExitCode
+from keepa_cli.core.errors import ERRORS, ExitCode, Kind
 from keepa_cli.core.registry import Arg, Operation
 from keepa_cli.core.schema import JSON_TYPES
 from keepa_cli.core.settings import SETTINGS
@@ -39,7 +39,16 @@ LLMS_INTRO = """> Record, sanitize, verify and replay answers of the Keepa API.
 Add `--json` to any command: stdout is one JSON document with `ok`, and `data` or `error.kind`.
 `kc docs read PAGE` prints a page.
 """
-SPENDING = ("--live", "--record", "--fixture", "--out", "--dry-run")
+MODE_FLAGS = ("--live", "--dry-run")
+OTHER_SOURCES = ("--record", "--fixture", "--out")
+REMOTE_ERRORS = (
+    (Kind.CASSETTE_MISS, "in replay"),
+    (Kind.FIXTURE_NOT_FOUND, "with `--fixture`"),
+    (Kind.AUTH_MISSING, "live, without a key"),
+    (Kind.CONFIRMATION_REQUIRED, "live, when it can cost much"),
+    (Kind.NOT_ENOUGH_TOKEN, "live, with an empty bucket"),
+    (Kind.CONTRACT_ERROR, "when the answer lacks structure"),
+)
 
 
 def pages(scratch: Scratch, hand_written: Iterable[Path]) -> dict[str, str]:
@@ -84,7 +93,17 @@ def _operation(op: Operation, scratch: Scratch) -> str:
     plain = [e for e in op.examples if e not in {row[0].strip("`") for row in priced}]
     if plain:
         parts.append("\n```console\n" + "".join(f"$ {e}\n" for e in plain) + "```\n")
+    parts.append(f"\n{_usual_errors(op)}\n")
     return "".join(parts)
+
+
+def _usual_errors(op: Operation) -> str:
+    kinds = [f"`{Kind.INVALID_ARGUMENTS.value}`"]
+    if op.remote:
+        kinds += [f"`{kind.value}` {when}" for kind, when in REMOTE_ERRORS]
+    elif op.effect != "read":
+        kinds.append(f"`{Kind.IO_ERROR.value}`")
+    return f"Usual [errors](errors.md): {', '.join(kinds)}."
 
 
 def _spelling(a: Arg) -> str:
@@ -116,12 +135,10 @@ def _prices(op: Operation, scratch: Scratch) -> list[tuple[str, ...]]:
     """The cost of each example that can be asked for it, as the product itself answers."""
     rows = []
     for example in op.examples:
-        words = shlex.split(example)
-        if words[0] != "kc" or any(w in SPENDING for w in words):
+        words = [w for w in shlex.split(example) if w not in (*MODE_FLAGS, "--json")]
+        if any(w.startswith(OTHER_SOURCES) for w in words):
             continue
-        code, output = scratch.shell(
-            example.replace("kc ", "kc --json ", 1).replace("--json --json", "--json") + " --dry-run"
-        )
+        code, output = scratch.shell(shlex.join([*words, "--json", "--dry-run"]))
         if code:
             raise ValueError(f"the example {example!r} of {op.name} does not work: {output}")
         estimated = json.loads(output)["token_bucket"]["estimated"]
