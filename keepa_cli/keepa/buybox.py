@@ -142,12 +142,14 @@ def scalar_defaults(product: Mapping[str, Any], row: Sequence[Series]) -> dict[s
 
 
 def lightning(deals: Series) -> list[int] | None:
-    """[start, end] of the newest lightning deal; end -1 when it is only announced; None when there never was one."""
+    """[start, end] of the newest lightning deal; end -1 when none is known yet; None when there never was a deal.
+
+    A lone -1 at the end of the series announces a deal that starts then.
+    """
     if not len(deals):
         return None
-    if deals.values[-1] >= 0 or len(deals) == 1:
-        return [deals.times[-1], -1]
-    return deals.times[-2:]
+    over = len(deals) > 1 and deals.values[-1] < 0 <= deals.values[-2]
+    return deals.times[-2:] if over else [deals.times[-1], -1]
 
 
 def _buy_box(product: Mapping[str, Any], price: Series, own: Mapping[str, Any]) -> dict[str, Any]:

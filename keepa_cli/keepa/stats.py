@@ -36,7 +36,7 @@ def average(series: Series, start: int, end: int) -> int:
     """The mean weighted by time, rounded down; -1 without data.
 
     Keepa's running sum starts at -1 and is reset only by a value already in force at the start, so a constant 1499
-    after a gap averages 1498. A lone value, or one in force over the whole window, is returned as it is.
+    after a gap averages 1498. The value of a series that never changed is returned as it is.
     """
     if not series.times or series.times[0] > end or start >= end or series.type.kind is SeriesKind.META:
         return -1
@@ -46,8 +46,6 @@ def average(series: Series, start: int, end: int) -> int:
     start = max(start, series.times[0])
     first = series.index_at(start)
     in_force = series.times[first] < start and series.landing[first] >= 0
-    if in_force and (first == len(series) - 1 or series.times[first + 1] >= end):
-        return series.landing[first]
     total, minutes = series.weighted_sum(start, end)
     return (total - (0 if in_force else 1)) // minutes if minutes else -1
 
@@ -162,22 +160,14 @@ def _add_extremes(stats: dict[str, Any], row: list[Series], last90: Window, inte
 
 
 def _add_counts(stats: dict[str, Any], product: Mapping[str, Any], row: list[Series], now: int) -> None:
-    ranks = main_rank(product, row)
     updated = _minute(product.get("lastUpdate")) or now
     for days in WINDOWS:
         # Keepa counts drops at refresh time, so this window ends at lastUpdate and not at the request.
-        stats[f"salesRankDrops{days}"] = rank_drops(ranks, updated - days * DAY) if len(ranks) else -1
+        stats[f"salesRankDrops{days}"] = rank_drops(row[3], updated - days * DAY) if len(row[3]) else -1
     for days in (30, 90):
         stats[f"outOfStockCountAmazon{days}"] = out_of_stock_count(row[0], now - days * DAY, now)
     sold = read_series(product.get("monthlySoldHistory"), 11)
     stats["deltaPercent90_monthlySold"] = delta_percent(sold, now - 90 * DAY, now)
-
-
-def main_rank(product: Mapping[str, Any], row: list[Series]) -> Series:
-    """The ranks in the reference category without the gaps of csv[3]; csv[3] where they are not given."""
-    ranks = product.get("salesRanks")
-    found = ranks.get(str(product.get("salesRankReference"))) if isinstance(ranks, Mapping) else None
-    return read_series(found, 3) if found else row[3]
 
 
 def _is_lowest(series: Series, low: list[int] | None) -> bool:

@@ -120,6 +120,7 @@ def test_exactly_one_check_digit_fits(body: str) -> None:
         ("4006381333931", "ean", True),
         ("9780306406157", "isbn13", True),
         ("9780306406158", "isbn13", False),
+        ("9790060115615", "ean", True),
         ("96385074", "ean8", True),
         ("10036000291459", "gtin14", True),
         ("0-306-40615-2", "isbn10", True),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keepa_cli.keepa import stats as stats_module
-from keepa_cli.keepa.buybox import ONLY_KNOWN, UNASKED
+from keepa_cli.keepa.buybox import ONLY_KNOWN, UNASKED, lightning, tenures
 from keepa_cli.keepa.clock import DAY, even_minute
 from keepa_cli.keepa.csvtypes import CSV_TYPES
 from keepa_cli.keepa.series import Series, read_series
@@ -185,6 +185,47 @@ def test_more_sales_than_the_mean_is_a_negative_delta() -> None:
     assert delta_percent(read_series([0, 200, 100, 300], 11), 0, 200) == -20
     assert delta_percent(read_series([], 11), 0, 200) == 0
     assert delta_percent(read_series([0, 200, 100, -1], 11), 0, 200) == 0
+
+
+@pytest.mark.parametrize(
+    ("packed", "info"),
+    [
+        (None, None),
+        ([100, 999, 200, -1], [100, 200]),
+        ([100, 999, 200, -1, 300, 899], [300, -1]),
+        ([100, 999, 200, -1, 900, -1], [900, -1]),
+        ([900, -1], [900, -1]),
+    ],
+)
+def test_lightning_deals(packed: list[int] | None, info: list[int] | None) -> None:
+    assert lightning(read_series(packed, 8)) == info
+
+
+def test_shares_of_the_buy_box_count_priced_minutes_only() -> None:
+    product = {
+        "csv": [None] * 11 + [[0, 4, 150, 2]] + [None] * 6 + [[0, 1000, 0, 100, -1, -1, 125, 1500, 500]],
+        "buyBoxSellerIdHistory": ["0", "A1", "150", "-1", "175", "B2"],
+        "offers": [{"sellerId": "B2", "isFBA": True}],
+    }
+    won = compute_stats(product, 200, (0, 200))["buyBoxStats"]
+    assert won == {
+        "A1": {"percentageWon": 62.5, "avgPrice": 1200, "avgNewOfferCount": 4, "avgUsedOfferCount": -1,
+               "isFBA": None, "lastSeen": 150},
+        "B2": {"percentageWon": 12.5, "avgPrice": 2000, "avgNewOfferCount": 2, "avgUsedOfferCount": -1,
+               "isFBA": True, "lastSeen": 200},
+    }  # fmt: skip
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, SPAN), st.sampled_from(["A", "B", "-1", "-2"])), unique_by=lambda p: p[0]),
+    windows,
+)
+def test_tenures_agree_with_minutes(pairs: list[tuple[int, str]], w: tuple[int, int]) -> None:
+    held = {m: seller for since, seller in sorted(pairs) for m in range(since, 3 * SPAN)}
+    expected = {m: held[m] for m in range(*w) if m in held}
+    history = [text for since, seller in pairs for text in (str(since), seller)]
+    found = {m: seller for seller, since, until in tenures(history, *w) for m in range(since, until)}
+    assert found == expected
 
 
 @pytest.mark.parametrize(
