@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from keepa_cli.core.errors import invalid
@@ -23,6 +23,7 @@ KEYWORDS = frozenset({"type", "required", "properties", "items", "additionalProp
 NOTES = frozenset({"$schema", "title", "description"})
 ENVELOPE = ("timestamp", "tokensLeft", "refillIn", "refillRate", "tokenFlowReduction", "tokensConsumed")
 MAX_WARNINGS = 20
+_FOLDER = Path(__file__).with_name("schemas")  # importlib.resources costs a cold start 10 ms
 
 
 @dataclass
@@ -80,16 +81,14 @@ def schema(name: str) -> dict[str, Any]:
     """A schema file as data. Do not change it."""
     if name not in all_schemas():
         raise invalid(f"There is no schema {name!r}.", field="schema", value=name, allowed=list(SCHEMAS))
-    text = (files("keepa_cli.keepa") / "schemas" / f"{name}.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
+    loaded: dict[str, Any] = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     return loaded
 
 
 @cache
 def all_schemas() -> tuple[str, ...]:
     """The names of every schema file, parts included."""
-    folder = files("keepa_cli.keepa") / "schemas"
-    return tuple(sorted(f.name.removesuffix(".json") for f in folder.iterdir() if f.name.endswith(".json")))
+    return tuple(sorted(f.stem for f in _FOLDER.glob("*.json")))
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -97,6 +96,8 @@ def require(value: Any, endpoint: str) -> Domain:
 
 
 def _unknown(value: Any, text: str) -> Exception:
+    import difflib
+
     key = text.removeprefix("amazon.").removeprefix("com.")
     near = difflib.get_close_matches(text, list(NAMES), n=1, cutoff=0.6) if len(text) > 1 else []
     hint = NAMES[near[0]].code if near and key not in RETIRED else None
