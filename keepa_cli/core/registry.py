@@ -147,6 +147,8 @@ class Operation:
 
 
 OPERATIONS: dict[str, Operation] = {}
+TOKENS_STATUS = "tokens.status"
+"""The operation that every lack of tokens points to."""
 INJECTED = ("ctx", "call")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from keepa_cli.core.context import Context
 from keepa_cli.core.errors import KeepaCliError, Kind
-from keepa_cli.core.registry import Cost, Operation
+from keepa_cli.core.registry import TOKENS_STATUS, Cost, Operation
 from keepa_cli.core.settings import SPENDING_MODES, Mode
 from keepa_cli.engine.options import Options
 
@@ -67,7 +67,7 @@ def gate(op: Operation, bound: dict[str, Any], cost: Cost, mode: Mode, ctx: Cont
 
 
 def _confirmation_required(op: Operation, cost: Cost, quoted: str, bucket: dict[str, Any]) -> KeepaCliError:
-    status = {"action": "check_tokens_status", "command": "tokens.status"}
+    status = {"action": "check_tokens_status", "command": TOKENS_STATUS}
     actions = [
         status,
         {"action": "retry_when_tokens_available"},

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from keepa_cli.core.errors import invalid
 from keepa_cli.core.registry import Param, Request, operation
 from keepa_cli.keepa import costs
+from keepa_cli.ops._names import CATEGORIES_SEARCH
 from keepa_cli.ops._params import Domain, domain_id
 
 CategoryId = Annotated[
@@ -36,7 +37,7 @@ def get(
 ) -> Request:
     """Look up categories by id."""
     if 0 in category and len(category) > 1:
-        raise invalid("0 (all roots) cannot be combined with other ids", field="category", value=category)
+        raise invalid("0 (all roots) cannot be combined with other ids.", field="category", value=category)
     return Request(
         "GET",
         "/category",
@@ -45,7 +46,7 @@ def get(
 
 
 @operation(
-    "categories.search",
+    CATEGORIES_SEARCH,
     toolset="research",
     cost=lambda _: costs.search_category(),
     returns="search_category",

@@ -90,7 +90,9 @@ def _library_check(roots: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _yaml_check() -> dict[str, Any]:
-    if importlib.util.find_spec("yaml._yaml") is None:
+    package = importlib.util.find_spec("yaml")
+    folders = (package.submodule_search_locations or []) if package else []
+    if not any(True for folder in folders for _ in Path(folder).glob("_yaml.*[do]")):
         return _check(
             "yaml", "warning", "PyYAML was built without libyaml: cassettes load up to 50 times slower.",
             "pip install --force-reinstall PyYAML",

@@ -11,9 +11,9 @@ from keepa_cli.core.errors import KeepaCliError, Kind, invalid
 from keepa_cli.core.registry import Param, operation
 from keepa_cli.evals import Eval, Verdict, find_files, load_file, run_eval
 from keepa_cli.ops import find
+from keepa_cli.ops._names import EVALS_RUN
 
 PACKAGE = Path(__file__).parents[1]
-RUN = "evals.run"
 Targets = Annotated[
     list[str],
     Param(
@@ -54,7 +54,7 @@ def list_evals(ctx: Context, targets: Targets = []) -> dict[str, Any]:  # noqa: 
 
 
 @operation(
-    RUN, toolset="curation", examples=("kc evals run", "kc evals run doctor", "kc evals run my-evals/one.json")
+    EVALS_RUN, toolset="curation", examples=("kc evals run", "kc evals run doctor", "kc evals run my-evals/one.json")
 )
 def run(ctx: Context, call: Callable[..., Mapping[str, Any]], targets: Targets = []) -> dict[str, Any]:  # noqa: B006
     """Run evals from recordings and report each one; no eval can spend tokens.
@@ -83,7 +83,7 @@ def guarded(call: Callable[..., Mapping[str, Any]]) -> Callable[..., Mapping[str
         op = find(name)
         if op.effect != "read" and not flags.get("dry_run"):
             raise invalid(f"{name} writes; an eval may only run it with the mode dry-run.", field="mode")
-        if name == RUN:
+        if name == EVALS_RUN:
             raise invalid("An eval cannot run evals.", field="command", value=name)
         chosen = dict(flags) or ({"replay": True} if op.remote else {})
         return call(name, params, flags=chosen)

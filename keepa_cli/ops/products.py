@@ -8,6 +8,7 @@ from keepa_cli.core.errors import invalid
 from keepa_cli.core.registry import Batch, Cost, Param, Request, operation
 from keepa_cli.keepa import costs
 from keepa_cli.ops._batches import chunks, merge_products, product_items
+from keepa_cli.ops._names import PRODUCTS_GET
 from keepa_cli.ops._params import Asin, Code, Domain, domain_id
 
 Stats = Annotated[
@@ -60,7 +61,7 @@ def _cost(params: dict[str, Any]) -> Cost:
 
 
 @operation(
-    "products.get",
+    PRODUCTS_GET,
     toolset="research",
     cost=_cost,
     returns="product",

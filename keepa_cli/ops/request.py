@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from keepa_cli.core.errors import invalid
 from keepa_cli.core.redact import SECRET_NAMES
 from keepa_cli.core.registry import Cost, CostPart, Param, Request, operation
+from keepa_cli.ops._names import REQUEST_GET
 
 Endpoint = Annotated[
     str, Param("Path below the API, such as /product.", position=True, pattern=r"/[A-Za-z][A-Za-z0-9/_-]{0,63}")
@@ -40,7 +41,7 @@ def _pairs(param: list[str]) -> dict[str, str]:
 
 
 @operation(
-    "request.get",
+    REQUEST_GET,
     toolset="research",
     cost=_cost,
     examples=("kc request get /product --param domain=1 --param asin=B001GZ6QEC --dry-run",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keepa_cli.core.registry import Request, operation
+from keepa_cli.core.registry import TOKENS_STATUS, Request, operation
 
 
 def _status(body: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def _status(body: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:
 
 
 @operation(
-    "tokens.status",
+    TOKENS_STATUS,
     toolset="research",
     returns="token",
     view=_status,

@@ -48,10 +48,11 @@ def modules(*tops: str) -> list[str]:
 
 
 def strings(name: str) -> Iterator[tuple[int, str]]:
-    """Line and value of every string literal of a module, docstrings left out."""
-    docs = {id(node.value) for node in ast.walk(tree(name)) if isinstance(node, ast.Expr)}
+    """Line and value of every string literal of a module; docstrings and keys of dicts are left out."""
+    skipped = {id(node.value) for node in ast.walk(tree(name)) if isinstance(node, ast.Expr)}
+    skipped |= {id(key) for node in ast.walk(tree(name)) if isinstance(node, ast.Dict) for key in node.keys}
     for node in ast.walk(tree(name)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
             yield node.lineno, node.value
 
 

@@ -9,7 +9,7 @@ import pkgutil
 import keepa_cli.ops
 from keepa_cli.core.errors import ExitCode, Kind
 from keepa_cli.core.redact import REDACTED
-from keepa_cli.core.registry import OPERATIONS
+from keepa_cli.core.registry import OPERATIONS, TOKENS_STATUS
 from tests.house.source import modules, strings, tree
 
 ORDINARY_WORDS = {Kind.TIMEOUT.value}
@@ -24,12 +24,20 @@ def literals(home: str, wanted: set[str]) -> list[str]:
     return [f"{name}:{line}: {value!r}" for name in elsewhere(home) for line, value in strings(name) if value in wanted]
 
 
-def test_operation_names_stand_in_ops_only() -> None:
+def test_each_operation_name_stands_once() -> None:
     for module in pkgutil.iter_modules(keepa_cli.ops.__path__):
         importlib.import_module(f"keepa_cli.ops.{module.name}")
     names = {name for name in OPERATIONS if "." in name}
     assert len(names) > 20
-    assert not literals("keepa_cli/ops/", names)
+    places = {value: f"{name}:{line}" for name in modules("keepa_cli") for line, value in strings(name)}
+    again = [
+        f"{name}:{line}: {value!r}"
+        for name in modules("keepa_cli")
+        for line, value in strings(name)
+        if value in names and places[value] != f"{name}:{line}"
+    ]
+    assert not again, "take the name from keepa_cli/ops/_names.py"
+    assert not literals("keepa_cli/ops/", names - {TOKENS_STATUS})
 
 
 def test_error_kinds_stand_in_the_error_table_only() -> None:

@@ -19,8 +19,10 @@ from keepa_cli.core.context import Context
 from keepa_cli.core.envelope import Envelope, ok
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.redact import Redactor, encoded_forms
+from keepa_cli.core.registry import TOKENS_STATUS
 from keepa_cli.engine import Flags, Options, run
 from keepa_cli.interfaces.cli.common import State, common_options, split
+from keepa_cli.ops._names import CATEGORIES_SEARCH, PRODUCTS_GET, PROMOTE_AND_VERIFY
 
 FAKE_KEY = "demo0key" * 8
 FIXTURE = "demo_product"
@@ -91,9 +93,9 @@ def sockets_blocked() -> Iterator[list[str]]:
 
 def _calls(asin: str) -> list[Call]:
     return [
-        Call(f"products get {asin} --stats 90", "products.get", {"asin": [asin], "stats": "90"}),
-        Call('categories search "kitchen"', "categories.search", {"term": "kitchen"}),
-        Call("tokens status", "tokens.status", {}),
+        Call(f"products get {asin} --stats 90", PRODUCTS_GET, {"asin": [asin], "stats": "90"}),
+        Call('categories search "kitchen"', CATEGORIES_SEARCH, {"term": "kitchen"}),
+        Call("tokens status", TOKENS_STATUS, {}),
     ]
 
 
@@ -155,9 +157,7 @@ def _promote(demo: Demo) -> dict[str, Any]:
     inbox = demo.folder / "state" / "inbox"
     recording = next(p for p in sorted(inbox.glob(f"{FIXTURE}-*.yaml")))
     options = Options(find=ops.find)
-    result = _must(
-        run(ops.find("cassettes.promote-and-verify"), {"file": str(recording), "name": FIXTURE}, ctx, options)
-    )
+    result = _must(run(ops.find(PROMOTE_AND_VERIFY), {"file": str(recording), "name": FIXTURE}, ctx, options))
     for row in result["data"].get("checks", []):
         demo.say(f"   {row.get('check')}: {row.get('verdict') or row.get('status')}")
     return {"name": FIXTURE}
