@@ -4,6 +4,10 @@ from __future__ import annotations
 
 
 def main() -> int:
-    from keepa_cli.interfaces.cli.app import run
+    """Run the command line of this process; the exit code. An interrupt during start-up is not a traceback."""
+    try:
+        from keepa_cli.interfaces.cli.app import run
 
-    return run()
+        return run()
+    except KeyboardInterrupt:
+        return 130

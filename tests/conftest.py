@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import socket
 import subprocess
@@ -80,6 +81,24 @@ def kc(clean_env: dict[str, str], home: Path) -> Any:
         )
 
     return run
+
+
+@pytest.fixture
+def cli(clean_env: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run the command line in this process: cli("--json", "doctor") -> CompletedProcess. Ten times faster than `kc`."""
+    from keepa_cli.core.context import Context
+    from keepa_cli.interfaces.cli.app import run
+
+    def call(*args: str, env: Mapping[str, str] | None = None, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        monkeypatch.chdir(home / "work")
+        out, err = io.StringIO(), io.StringIO()
+        context = Context(
+            env={**clean_env, **(env or {})}, cwd=home / "work", stdin=io.StringIO(stdin), stdout=out, stderr=err
+        )
+        code = run(list(args), context)
+        return subprocess.CompletedProcess(list(args), code, out.getvalue(), err.getvalue())
+
+    return call
 
 
 @pytest.fixture(autouse=True)

@@ -23,12 +23,17 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
+def _silent(_: str) -> None:
+    """Progress that nobody watches."""
+
+
 @dataclass
 class Context:
     """The environment, the clock, the streams and what is made from them.
 
     `services` caches objects that outlive one call (the cassette library, the HTTP session); `service()`
     makes them on first use. `ask_secret` prompts a person without echo; only a terminal gives one.
+    `tell` shows a line of progress.
     """
 
     env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
@@ -41,6 +46,7 @@ class Context:
     stderr: TextIO = field(default_factory=lambda: sys.stderr)
     services: dict[str, Any] = field(default_factory=dict)
     ask_secret: Callable[[str], str] | None = None
+    tell: Callable[[str], None] = _silent
 
     @cached_property
     def settings(self) -> Settings:

@@ -73,10 +73,10 @@ def choose(flags: Flags, ctx: Context) -> Mode:
     return mode
 
 
-def transport_for(mode: Mode, flags: Flags, ctx: Context) -> Transport:
+def transport_for(mode: Mode, flags: Flags, ctx: Context, *, wait: bool = True) -> Transport:
     """The one thing that can answer in this mode. Replay and fixture import no HTTP library and read no key."""
     if mode in SPENDING_MODES:
-        return _spending_transport(mode, flags, ctx)
+        return _spending_transport(mode, flags, ctx, wait)
     from keepa_cli.transport.replay import FixtureTransport, ReplayTransport
 
     library = open_library(ctx)
@@ -90,7 +90,7 @@ def open_library(ctx: Context) -> Any:
     return ctx.service("library", lambda: Library(library_roots(ctx)))
 
 
-def _spending_transport(mode: Mode, flags: Flags, ctx: Context) -> Transport:
+def _spending_transport(mode: Mode, flags: Flags, ctx: Context, wait: bool) -> Transport:
     problem = ctx.settings.config_problem
     if problem is not None:
         raise problem
@@ -98,11 +98,12 @@ def _spending_transport(mode: Mode, flags: Flags, ctx: Context) -> Transport:
     if mode is Mode.RECORD:
         from keepa_cli.engine.recording import recorder_for
 
-        return recorder_for(flags.record or "", key, ctx)
+        return recorder_for(flags.record or "", key, ctx, wait=wait)
     from keepa_cli.transport.live import LiveTransport
+    from keepa_cli.transport.policy import NO_RETRY, RetryPolicy
 
     return ctx.service(
-        "live",
+        "live" if wait else "live-once",
         lambda: LiveTransport(
             base_url=ctx.settings["base_url"],
             key=key,
@@ -110,6 +111,8 @@ def _spending_transport(mode: Mode, flags: Flags, ctx: Context) -> Transport:
             sleep=ctx.sleep,
             monotonic=ctx.monotonic,
             redactor=ctx.redactor,
+            policy=RetryPolicy() if wait else NO_RETRY,
+            on_wait=lambda seconds, error: ctx.tell(f"{error.message} Waiting {seconds:.0f} s."),
         ),
     )
 

@@ -13,7 +13,8 @@ from keepa_cli.engine.modes import Flags
 @dataclass(frozen=True)
 class Options:
     """What a caller decides beside the parameters. `find` resolves operation names for composite operations;
-    `confirm` asks a person (only interfaces with a terminal give one)."""
+    `confirm` asks a person (only interfaces with a terminal give one). `wait=False` fails at once where a call would
+    wait for tokens or be repeated."""
 
     flags: Flags = field(default_factory=Flags)
     yes: bool = False
@@ -22,5 +23,6 @@ class Options:
     out: Path | None = None
     transport: str = "cli"
     text: bool = False
+    wait: bool = True
     find: Callable[[str], Operation] | None = None
     confirm: Callable[[str], bool] | None = None

@@ -67,7 +67,7 @@ def _run(op: Operation, params: Mapping[str, Any], ctx: Context, options: Option
     if options.out:
         modes.check_out(options.out)
     gate(op, bound, cost, mode, ctx, options)
-    transport = modes.transport_for(mode, options.flags, ctx)
+    transport = modes.transport_for(mode, options.flags, ctx, wait=options.wait)
     answers = [_send(op, request, transport, mode, ctx) for request in requests]
     return _answer(op, bound, planned, answers, shown, mode, cost, ctx, options)
 
@@ -152,7 +152,8 @@ def _send(op: Operation, request: Request, transport: Transport, mode: Mode, ctx
         raise
     if mode in SPENDING_MODES:
         auth.worked(ctx)
-    return Answer(response, body, bucket, _contract(op, response, body, mode, ctx))
+    noted = [{"code": "recording", "message": note} for note in response.source.notes]
+    return Answer(response, body, bucket, noted + _contract(op, response, body, mode, ctx))
 
 
 def _contract(

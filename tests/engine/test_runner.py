@@ -142,7 +142,7 @@ def test_an_answer_that_breaks_the_contract_is_kept_without_the_key(
                 ctx.api_key()
                 return WireResponse(200, "OK", {}, body, Source("live"))
 
-        monkeypatch.setattr(modes, "transport_for", lambda *a: Broken())
+        monkeypatch.setattr(modes, "transport_for", lambda *a, **k: Broken())
         result = call("products.get", ctx, {"asin": ["B000000001"]}, flags=LIVE)
     assert result["error"]["kind"] == "contract_error" and result.exit_code is ExitCode.CONTRACT
     assert result["error"]["details"]["errors"][0]["path"].endswith("products")

@@ -76,6 +76,8 @@ def _run_leaf(op: Operation, values: dict[str, Any]) -> None:
     ctx = state.context
     ask = not state.as_json and ctx.stdin.isatty() and ctx.stderr.isatty()
     ctx.ask_secret = (lambda text: click.prompt(text, hide_input=True, err=True)) if ctx.stdin.isatty() else None
+    if not state.as_json and (ctx.stderr.isatty() or merged.get("verbose")):
+        ctx.tell = lambda text: _say(state, text)
     options = Options(
         flags=common.flags(merged),
         yes=bool(merged.get("yes")),
@@ -83,6 +85,7 @@ def _run_leaf(op: Operation, values: dict[str, Any]) -> None:
         max_tokens=merged.get("max_tokens"),
         out=merged.get("out"),
         text=True,
+        wait=not merged.get("no_wait"),
         find=ops.find,
         confirm=(lambda question: click.confirm(question, err=True)) if ask else None,
     )

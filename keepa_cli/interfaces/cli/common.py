@@ -51,6 +51,7 @@ def common_options(*, root: bool = False) -> list[click.Parameter]:
         CommonOption(["--yes", "yes"], is_flag=True, help="Consent to the cost or the write."),
         CommonOption(["--max-tokens", "max_tokens"], type=click.IntRange(0), metavar="N", help="Refuse a higher cost."),
         CommonOption(["--quote-token", "quote_token"], metavar="TOKEN", help="Consent to exactly the quoted call."),
+        CommonOption(["--no-wait", "no_wait"], is_flag=True, help="Fail at once instead of waiting for tokens."),
         CommonOption(["--out", "out"], type=click.Path(path_type=Path), metavar="FILE", help="Write the body to FILE."),
         CommonOption(["-v", "--verbose", "verbose"], count=True, help="Log to stderr; repeat for more."),
     ]
@@ -69,7 +70,8 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 
 
 COMMON_NAMES = (
-    "as_json", "dry_run", "fixture", "replay", "live", "record", "yes", "max_tokens", "quote_token", "out", "verbose",
+    "as_json", "dry_run", "fixture", "replay", "live", "record", "yes", "max_tokens", "quote_token", "no_wait", "out",
+    "verbose",
 )  # fmt: skip
 
 

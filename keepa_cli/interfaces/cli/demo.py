@@ -158,9 +158,10 @@ def _promote(demo: Demo) -> dict[str, Any]:
     recording = next(p for p in sorted(inbox.glob(f"{FIXTURE}-*.yaml")))
     options = Options(find=ops.find)
     result = _must(run(ops.find(PROMOTE_AND_VERIFY), {"file": str(recording), "name": FIXTURE}, ctx, options))
-    for row in result["data"].get("checks", []):
-        demo.say(f"   {row.get('check')}: {row.get('verdict') or row.get('status')}")
-    return {"name": FIXTURE}
+    proof, fixture = result["data"]["verification"], result["data"]["fixtures"][0]
+    demo.say(f"   checked: {', '.join(proof['checks'])}")
+    demo.say(f"   replay {proof['replay']}, vcrpy {proof['vcrpy']}, contract {fixture['contract']}, origin sandbox")
+    return {"name": FIXTURE, "verification": proof, "sha256": fixture["sha256"]}
 
 
 def _replay(demo: Demo, calls: list[Call]) -> None:
@@ -186,7 +187,7 @@ def _must(result: Envelope) -> Envelope:
 
 
 @click.pass_context
-def _demo(click_context: click.Context, keep: bool, **values: Any) -> None:
+def _demo(click_context: click.Context, /, keep: bool, **values: Any) -> None:
     state: State = click_context.obj
     merged = state.merged(split(values)[0])
     state.as_json = state.as_json or bool(merged.get("as_json"))
