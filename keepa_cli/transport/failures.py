@@ -6,6 +6,7 @@ The texts name the host and the system's reason only: exceptions of the HTTP lib
 from __future__ import annotations
 
 import errno
+import http.client
 import logging
 import os
 import socket
@@ -15,10 +16,15 @@ from collections.abc import Iterator
 from types import TracebackType
 
 from keepa_cli.core.errors import KeepaCliError, Kind
-from keepa_cli.core.redact import Redactor
+from keepa_cli.core.redact import RedactingFilter, Redactor
 from keepa_cli.transport.body import BodyError
 
 _LOGGERS = ("connectionpool", "connection", "response", "poolmanager", "util.retry", "util.connection", "util.ssl_")
+_TEXTS = {
+    "cut_body": "The answer ended before it was complete",
+    "undecodable": "The compression of the answer cannot be undone",
+    "too_large": "The answer is larger than any answer of Keepa",
+}
 _BEFORE_SENDING = frozenset({"do_handshake", "_new_conn", "_prepare_proxy", "_tunnel", "create_connection"})
 
 
@@ -36,6 +42,8 @@ def without_answer(error: BaseException, host: str) -> KeepaCliError:
         return _unsent(f"The certificate of {host} is not trusted.", "certificate", retryable=False)
     if _nothing_sent(error):
         return _unsent(f"No connection to {host}: {_reason(error)}.", "connect")
+    if any(isinstance(e, http.client.IncompleteRead) for e in _chain(error)):
+        return _unknown(_TEXTS["cut_body"], "cut_body")
     if isinstance(error, requests.exceptions.Timeout) or any(isinstance(e, TimeoutError) for e in _chain(error)):
         return _timeout()
     return _unknown("The connection broke after the request was sent", "connection_reset")
@@ -48,12 +56,7 @@ def lost_body(error: BaseException) -> KeepaCliError:
     cause = error.cause if isinstance(error, BodyError) else "cut_body"
     if cause == "read_timeout" or isinstance(error, urllib3.exceptions.ReadTimeoutError | TimeoutError):
         return _timeout()
-    texts = {
-        "cut_body": "The answer ended before it was complete",
-        "undecodable": "The compression of the answer cannot be undone",
-        "too_large": "The answer is larger than any answer of Keepa",
-    }
-    return _unknown(texts[cause], cause, status=200)
+    return _unknown(_TEXTS[cause], cause, status=200)
 
 
 def keep_key_out_of_logs(redactor: Redactor) -> None:
@@ -69,12 +72,7 @@ class _LogFilter(logging.Filter):
         self.redactors: weakref.WeakSet[Redactor] = weakref.WeakSet()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        text = record.getMessage()
-        for redactor in list(self.redactors):
-            text = redactor.text(text)
-        record.msg, record.args = text, ()
-        record.exc_info = record.exc_text = None
-        return True
+        return all(RedactingFilter(redactor).filter(record) for redactor in list(self.redactors))
 
 
 _FILTER = _LogFilter()

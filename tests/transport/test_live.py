@@ -232,7 +232,20 @@ def test_tls_that_cannot_be_set_up_sent_nothing() -> None:
 
 def test_a_certificate_that_is_not_trusted_is_not_tried_again(tmp_path: Path) -> None:
     made = subprocess.run(
-        [*"openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost".split(), "-keyout", "k", "-out", "c"],
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-subj",
+            "/CN=localhost",
+            "-keyout",
+            "k",
+            "-out",
+            "c",
+        ],
         cwd=tmp_path,
         capture_output=True,
         check=False,

@@ -1,0 +1,112 @@
+"""From the journal to the inbox: what was recorded is scanned, stored, and only then forgotten by the journal."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from keepa_cli import __version__
+from keepa_cli.cassettes import journal
+from keepa_cli.cassettes.journal import Journalled
+from keepa_cli.cassettes.model import Exchange, Finding
+from keepa_cli.cassettes.recordings import private_folder
+from keepa_cli.core.errors import KeepaCliError
+from keepa_cli.core.files import io_error
+from keepa_cli.core.redact import Redactor
+from keepa_cli.keepa.answer import bucket_of
+from keepa_cli.keepa.strictjson import load_json
+from keepa_cli.transport import quarantine
+
+Store = Callable[[Sequence[Exchange], dict[str, Any]], Path]
+Now = Callable[[], datetime]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where a recording went: `path` in the inbox, or `kept_at` in the quarantine; `problems` say what went wrong."""
+
+    name: str
+    path: Path | None = None
+    kept_at: Path | None = None
+    findings: list[Finding] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    sent: int = 0
+    exchanges: int = 0
+
+
+class Keeper:
+    """Moves journalled recordings to the inbox through `store(exchanges, meta) -> path`.
+
+    A recording that the scan objects to, or that could not be sanitized, goes to the quarantine with those parts
+    cut out. A journal is removed only when its exchanges are on disk elsewhere.
+    """
+
+    def __init__(self, state_dir: Path, store: Store, redactor: Redactor, now: Now = lambda: datetime.now(UTC)) -> None:
+        self.journals = private_folder(state_dir, "journal")
+        self._state_dir, self._store, self._redactor, self._now = state_dir, store, redactor, now
+
+    def recover(self) -> list[Kept]:
+        """Keep what recorders left behind that are gone. Running ones are not touched."""
+        return [self.keep(found) for found in journal.recover(self.journals)]
+
+    def keep(self, found: Journalled) -> Kept:
+        """Put the exchanges of a journal where they belong. Never raises: the answer is still to be delivered."""
+        name = str(found.meta.get("name") or "recording")
+        common: dict[str, Any] = {"name": name, "sent": found.sent, "exchanges": len(found.exchanges)}
+        try:
+            if not found.exchanges:
+                found.discard()
+                return Kept(**common)
+            findings = quarantine.findings_in(found.exchanges, name, self._redactor)
+            withheld = any(note.get("withheld") for note in found.notes)
+            if findings or withheld:
+                kept_at = self._quarantine(name, found)
+                found.discard()
+                return Kept(**common, kept_at=kept_at, findings=findings)
+            path = self._store(found.exchanges, meta_of(found))
+            found.discard()
+        except (KeepaCliError, OSError) as error:
+            reason = error.message if isinstance(error, KeepaCliError) else io_error("move", found.path, error).message
+            return Kept(**common, problems=[f"{reason} It stays in the journal and is stored with the next recording."])
+        return Kept(**common, path=path)
+
+    def _quarantine(self, name: str, found: Journalled) -> Path:
+        folder = private_folder(self._state_dir, "quarantine")
+        return quarantine.keep(folder, name, found.exchanges, self._redactor, self._now())
+
+
+def meta_of(found: Journalled) -> dict[str, Any]:
+    """What the note beside a recording says about it."""
+    return found.meta | {
+        "recorded_at": next((n["recorded_at"] for n in found.notes if n.get("recorded_at")), None),
+        "durations_ms": [note.get("duration_ms") for note in found.notes],
+        "sanitizer": next((n["sanitizer"] for n in found.notes if n.get("sanitizer")), None),
+        "redacted": _summed([note.get("redacted") or {} for note in found.notes]),
+        "tokens": [_tokens(exchange) for exchange in found.exchanges],
+        "complete": found.ended and not found.torn and (found.outcome or {}).get("kind") is None,
+        "versions": versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """The versions of what made a recording."""
+    from importlib.metadata import version
+
+    tools = {name: version(name) for name in ("vcrpy", "requests", "urllib3")}
+    return {"keepa-cli": __version__, "python": platform.python_version(), **tools}
+
+
+def _summed(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    return {rule: sum(c.get(rule, 0) for c in counts) for rule in sorted({r for c in counts for r in c})}
+
+
+def _tokens(exchange: Exchange) -> dict[str, Any]:
+    try:
+        body = load_json(exchange.body)
+    except ValueError:
+        return {}
+    return bucket_of(body, exchange.status) if isinstance(body, dict) else {}
