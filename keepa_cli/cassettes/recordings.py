@@ -14,6 +14,7 @@ from keepa_cli.cassettes.evidence import dump_json, stamp
 from keepa_cli.cassettes.importers import read_meta
 from keepa_cli.cassettes.model import Exchange
 from keepa_cli.cassettes.names import check_name
+from keepa_cli.cassettes.stored import stored
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.files import io_error, write_atomic
 
@@ -57,7 +58,7 @@ def store(state_dir: Path, exchanges: Sequence[Exchange], name: str, meta: Mappi
     first = exchanges[0]
     short = fingerprint(first.method, first.url, first.request_body)[:8]
     path = _claim(private_folder(state_dir, "inbox"), check_name(name), stamp(now), short)
-    write_atomic(path, dump_cassette(exchanges), mode=0o600)
+    write_atomic(path, dump_cassette([stored(e).exchange for e in exchanges]), mode=0o600)
     write_atomic(_note(path), dump_json(dict(meta)), mode=0o600)
     return path
 

@@ -1,0 +1,98 @@
+"""The contract check of recorded exchanges: which schema an endpoint answers to, and whether a recording keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from keepa_cli.cassettes.fingerprint import query_pairs, request_path
+from keepa_cli.cassettes.model import Exchange
+from keepa_cli.cassettes.reduce import reduced
+from keepa_cli.core.errors import KeepaCliError, Kind
+from keepa_cli.keepa.wire import Source, WireResponse
+
+PASS, NO_SCHEMA, ERROR_ANSWER, BINARY = "pass", "no_schema", "error_answer", "binary"
+_BY_PATH = {
+    "/product": "product",
+    "/category": "category",
+    "/token": "token",
+}
+_PICTURES = ("image/",)
+
+
+@dataclass
+class Verdict:
+    """What the check of one exchange found. `body` is the shortened JSON, None where there is none."""
+
+    verdict: str
+    schema: str | None = None
+    body: Any = None
+    warnings: list[str] = field(default_factory=list)
+    unknown_fields: dict[str, int] = field(default_factory=dict)
+
+
+def schema_name(exchange: Exchange) -> str | None:
+    """The name of the schema that the answer of this request must keep, None where there is no schema."""
+    path = request_path(exchange.url)
+    if path == "/search":
+        kinds = [value for name, value in query_pairs(exchange.url) if name == "type"]
+        return "search_category" if kinds == ["category"] else "search_product"
+    return _BY_PATH.get(path)
+
+
+def check_exchange(exchange: Exchange, where: str) -> Verdict:
+    """Judge one answer. Raises `contract_error` with the JSON path where required structure is missing."""
+    if exchange.status == 200 and _content_type(exchange).startswith(_PICTURES):
+        return Verdict(BINARY)
+    try:
+        body = reduced(exchange.body)
+    except ValueError as error:
+        if exchange.status != 200:
+            return Verdict(ERROR_ANSWER)
+        raise _breach(where, "$", f"the body is {error}", None) from None
+    if _is_error(exchange, body):
+        return Verdict(ERROR_ANSWER, body=body)
+    return _against_schema(exchange, body, where)
+
+
+def _against_schema(exchange: Exchange, body: Any, where: str) -> Verdict:
+    from keepa_cli.keepa import answer, contract
+
+    name = schema_name(exchange)
+    if not isinstance(body, dict):
+        raise _breach(where, "$", "the body is not a JSON object", name)
+    if "tokensLeft" not in body and not answer.has_payload(body):
+        raise _breach(where, "$.tokensLeft", "neither a result nor a token figure is there", name)
+    if name is None:
+        return Verdict(NO_SCHEMA, body=body)
+    found = contract.check(name, body)
+    errors = found.errors or contract.validate_with_jsonschema(name, body)
+    if errors:
+        raise _breach(where, errors[0]["path"], errors[0]["message"], name, errors)
+    return Verdict(PASS, name, body, list(found.warnings), dict(found.unknown_fields))
+
+
+def _is_error(exchange: Exchange, body: Any) -> bool:
+    from keepa_cli.keepa import answer
+
+    if not isinstance(body, dict):
+        return exchange.status != 200
+    headers = {name.lower(): tuple(values) for name, values in exchange.headers.items()}
+    response = WireResponse(exchange.status, exchange.reason, headers, exchange.body, Source("cassette"))
+    return answer.error_of(response, body) is not None
+
+
+def _content_type(exchange: Exchange) -> str:
+    values = next((v for k, v in exchange.headers.items() if k.lower() == "content-type"), [])
+    return values[0].lower() if values else ""
+
+
+def _breach(
+    where: str, path: str, message: str, schema: str | None, errors: Sequence[Mapping[str, Any]] | None = None
+) -> KeepaCliError:
+    details: Mapping[str, Any] = {"where": where, "path": path, "schema": schema, "errors": list(errors or ())[:20]}
+    contract = f"the {schema} contract" if schema else "the contract"
+    return KeepaCliError(
+        Kind.CONTRACT_ERROR, f"{where} breaks {contract} at {path}: {message}.", details=details, next_actions=[]
+    )
