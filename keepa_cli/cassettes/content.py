@@ -91,6 +91,9 @@ def is_text(body: bytes) -> bool:
 
 def streams(body: bytes) -> Iterator[bytes]:
     """What lies in the compressed streams inside a binary body, the first megabyte of each."""
+    bare = _inflated(body)
+    if bare is not body:
+        yield bare
     for count, match in enumerate(_STREAMS.finditer(body)):
         if count == _MOST_STREAMS:
             return

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from keepa_cli.core.redact import REDACTED, URL_MARK, is_marked
+from keepa_cli.core.redact import REDACTED, SECRET_FIELDS, is_marked
 from keepa_cli.core.views import after_escape, unescaped, views, windows, without_numbers
 
-SECRET_FIELDS = r"key|api_?key|token|authorization|x-api-key|api-key|cookie|set-cookie|proxy-authorization"
 PERSONAL_FIELDS = "businessName|tradeNumber|vatID|phoneNumber|representative|email|address|customerServicesAddress"
 WEBHOOK_FIELDS = r"webhook\w{0,40}"
 PERSONAL = f"{PERSONAL_FIELDS}|{WEBHOOK_FIELDS}"
+NAMED = f"{SECRET_FIELDS}|{PERSONAL}"
 
-_MARK = REDACTED.encode()
-_JSON_MARK = b'"' + _MARK + b'"'
+MARK = REDACTED.encode()
+_JSON_MARK = b'"' + MARK + b'"'
 _EMPTY = {b"null", b'""', b"true", b"false"}
 
 _EMAIL = re.compile(
@@ -78,6 +78,3 @@ def personal_put(value: bytes) -> bytes | None:
     if value[:1] == b"{":
         return None if not value[1:].rstrip(b"}").strip() else b"{}"
     return b"0" if len(value) >= 5 else None
-
-
-__all__ = ["PERSONAL", "SECRET_FIELDS", "URL_MARK", "Place", "markup", "patterns", "personal_put", "secret_put"]

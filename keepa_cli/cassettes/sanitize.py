@@ -27,7 +27,7 @@ USER_AGENT = "keepa-cli"
 _MARK = REDACTED.encode()
 _NESTING = 4
 _OWN_SECRET = 16
-_ESCAPED_NAME = re.compile(rb'\\"(?:(?i:' + f"{rules.SECRET_FIELDS}|{rules.PERSONAL}".encode() + rb"))\\")
+_ESCAPED_NAME = re.compile(rb'\\"(?:(?i:' + rules.NAMED.encode() + rb"))\\")
 _BODILESS = {204, 304}
 
 
@@ -163,7 +163,7 @@ class _Scrub:
 
     def members(self, body: bytes) -> bytes:
         edits: list[tuple[int, int, bytes]] = []
-        for name, start, end in jsontext.members(body, f"{rules.SECRET_FIELDS}|{rules.PERSONAL}"):
+        for name, start, end in jsontext.members(body, rules.NAMED):
             secret = is_secret_name(name)
             put = (rules.secret_put if secret else rules.personal_put)(body[start:end])
             if put is not None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
 _COLON = rb'"[ \t\r\n]*:[ \t\r\n]*'
 _ESCAPED_MEMBER = re.compile(rb'"((?:[^"\\]|\\u[0-9A-Fa-f]{4}){1,128})' + _COLON)
+ESCAPED_NAME = rb'\\u00[0-7][0-9A-Fa-f][^"]{0,64}"[ \t\r\n]*:'
+"""A member whose name could be spelled with escapes."""
+_IS_ESCAPED = re.compile(ESCAPED_NAME)
 _BRACKET = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 _SCALAR = re.compile(rb"[^,\]}\s]*")
 _STEP = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{},:]', re.DOTALL)
@@ -33,7 +36,7 @@ def members(data: bytes, names: str) -> Iterator[Member]:
 def _named(data: bytes, names: str) -> Iterator[tuple[str, int]]:
     for match in _plain_member(names).finditer(data):
         yield match[1].decode(), match.end()
-    if b"\\u00" in data:
+    if _IS_ESCAPED.search(data):
         wanted = re.compile(names, re.IGNORECASE)
         for match in _ESCAPED_MEMBER.finditer(data):
             if b"\\" in match[1] and wanted.fullmatch(name := decoded(b'"%b"' % match[1])):
@@ -73,24 +76,35 @@ def value_end(data: bytes, start: int) -> int:
     return len(data)
 
 
-def path_at(data: bytes, offset: int) -> str:
-    """The JSON path of the value at `offset`, such as `$.error.message` or `$.products[3].title`."""
+def paths_at(data: bytes, offsets: Iterable[int]) -> dict[int, str]:
+    """The JSON path at each offset, such as `$.error.message` or `$.products[3].title`."""
+    todo = sorted(set(offsets), reverse=True)
+    found: dict[int, str] = {}
     stack: list[str | int] = []
     last = b""
     for token in _STEP.finditer(data):
-        if token.start() > offset:
+        while todo and token.start() > todo[-1]:
+            found[todo.pop()] = _path(stack)
+        if not todo:
             break
-        mark = token[0]
-        if mark == b"{":
-            stack.append("")
-        elif mark == b"[":
-            stack.append(0)
-        elif mark in {b"}", b"]"} and stack:
-            stack.pop()
-        elif mark == b"," and stack:
-            top = stack[-1]
-            stack[-1] = top + 1 if isinstance(top, int) else ""
-        elif mark == b":" and stack:
-            stack[-1] = decoded(last)
-        last = mark
+        last = _step(stack, token[0], last)
+    return found | dict.fromkeys(todo, _path(stack))
+
+
+def _step(stack: list[str | int], mark: bytes, last: bytes) -> bytes:
+    if mark == b"{":
+        stack.append("")
+    elif mark == b"[":
+        stack.append(0)
+    elif mark in {b"}", b"]"} and stack:
+        stack.pop()
+    elif mark == b"," and stack:
+        top = stack[-1]
+        stack[-1] = top + 1 if isinstance(top, int) else ""
+    elif mark == b":" and stack and isinstance(stack[-1], str):
+        stack[-1] = decoded(last)
+    return mark
+
+
+def _path(stack: list[str | int]) -> str:
     return "$" + "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in stack if s != "")

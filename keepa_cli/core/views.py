@@ -20,7 +20,7 @@ _HEX = rb"([0-9A-Fa-f]{2})"
 def _escapes(unicode: bytes, decimal: bytes, hexadecimal: bytes) -> re.Pattern[bytes]:
     """The escapes of all languages; the leading character class keeps the search fast."""
     percent = rb"(?<=%)(?:25)*(?:[uU]00)?" + _HEX
-    backslash = rb"(?<=\\)(?<!\\\\)\\*(?:[uU]" + unicode + b"|x" + _HEX + rb"|(/))"
+    backslash = rb"(?<=\\)(?<!\\\\)\\*(?:[uU]" + unicode + b"|x" + _HEX + rb"|(/)|(\r?\n[ \t]*\\?))"
     markup = b"(?<=&)(?:#0*([0-9]" + decimal + b")|#[xX]0*([0-9A-Fa-f]" + hexadecimal + b")|(" + _NAMED + b"));"
     return re.compile(rb"[%\\&](?:" + percent + b"|" + backslash + b"|" + markup + b")")
 
@@ -28,7 +28,7 @@ def _escapes(unicode: bytes, decimal: bytes, hexadecimal: bytes) -> re.Pattern[b
 _ESCAPE = _escapes(b"00" + _HEX, b"{1,3}", b"{1,2}")
 _PAIR = rb"[Dd][89ABab][0-9A-Fa-f]{2}\\+[uU][Dd][C-Fc-f][0-9A-Fa-f]{2}"
 _ESCAPE_WIDE = _escapes(rb"(" + _PAIR + rb"|[0-9A-Fa-f]{4})", b"{1,7}", b"{1,6}")
-_SLASH, _DECIMAL, _ENTITY = 4, 5, 7
+_SLASH, _FOLD, _DECIMAL, _ENTITY = 4, 5, 6, 8
 BACKSLASH = 0x5C
 
 
@@ -106,8 +106,8 @@ def is_escaped(data: bytes) -> bool:
 def _unescape(match: re.Match[bytes]) -> bytes:
     kind = match.lastindex or 1
     value = match[kind]
-    if kind == _SLASH:
-        return value
+    if kind in {_SLASH, _FOLD}:
+        return value if kind == _SLASH else b""
     if kind == _ENTITY:
         return _ENTITIES[value]
     if b"\\" in value:

@@ -1,0 +1,234 @@
+"""The search for what must not be in a file: the key in any spelling, key-shaped values, cookies, addresses.
+
+Findings name the file, the place, the rule and the form, never a value.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from keepa_cli.cassettes import content, rules
+from keepa_cli.cassettes.model import Exchange, Finding
+from keepa_cli.core import jsontext
+from keepa_cli.core.files import read_bytes
+from keepa_cli.core.redact import Redactor, is_marked, is_secret_name, replaced, secret_parameters
+from keepa_cli.core.views import unescaped, views, windows, without_numbers
+
+RULES = {
+    "configured_key": "the configured key, in the form named",
+    "key_shape": "a value shaped like a Keepa key",
+    "secret_parameter": "a URL parameter with a secret name and a value",
+    "secret_field": "a field with a secret name and a value",
+    "cookie": "a cookie header",
+    "authorization": "a header with credentials",
+    "email": "an e-mail address",
+    "webhook_url": "the address of a webhook",
+    "personal_data": "a field with personal data of a seller",
+    "unreadable": "packed content that is too big to look into",
+}
+
+Hit = tuple[str, str, int]
+"""Rule, form and offset."""
+
+_PROSE = {".md", ".txt", ".html", ".csv", ".rst"}
+_PROSE_VALUE = 16
+_MOST = 200
+_SIZE_LIMIT = 512 * 1024 * 1024
+_NOT_WORD = bytes(c if chr(c).isalnum() and c < 128 else 32 for c in range(256))
+_LOWER_KEY = re.compile(rb"(?<![A-Za-z0-9])(?=[a-f0-9]{0,63}[g-z])(?=[a-z]{0,63}[0-9])[a-z0-9]{64}(?![A-Za-z0-9])")
+_MIXED_KEY = re.compile(
+    rb"(?<![A-Za-z0-9+/=_-])(?=[A-Fa-f0-9]{0,63}[G-Zg-z])(?=[A-Za-z]{0,63}[0-9])[A-Za-z0-9]{64}(?![A-Za-z0-9+/_-])"
+)
+_NAME = rb"(?:(set-cookie2?|cookie)|(?:proxy-)?authorization|x-api-key)"
+_VALUE = rb"([^\s\"'\[\]{},-][^\r\n\"',]*)"
+_HEADERS = (
+    re.compile(rb"(?im)^[ \t]*[\"']?" + _NAME + rb"[\"']?:\s*(?:-\s*)?[\"']?" + _VALUE),
+    re.compile(rb"(?i)\"" + _NAME + rb"\"\s*:\s*\[?\s*\"" + _VALUE),
+    re.compile(rb"(?i)\"name\"\s*:\s*\"" + _NAME + rb"\"\s*,\s*\"value\"\s*:\s*\"" + _VALUE),
+)
+_BINARY = re.compile(
+    rb"!!binary(?:[ \t]*[|>][-+0-9]*[ \t]*\r?\n((?:[ \t]+[A-Za-z0-9+/=]+[ \t]*(?:\r?\n|\Z))+)|[ \t]+(\S+))"
+)
+_NAMED = rules.NAMED.encode()
+_ANY_FIELD = re.compile(rb'"(?i:' + _NAMED + rb')\\*"[ \t\r\n]*:|' + jsontext.ESCAPED_NAME)
+
+
+def scan_paths(paths: Iterable[Path], redactor: Redactor) -> list[Finding]:
+    """The findings in files and, recursively, in the files of folders. Links are not followed."""
+    found: list[Finding] = []
+    for path in paths:
+        files = sorted(p for p in path.rglob("*") if p.is_file() and not p.is_symlink()) if path.is_dir() else [path]
+        for file in files:
+            found += scan_bytes(read_bytes(file, limit=_SIZE_LIMIT), str(file), redactor)
+    return found
+
+
+def scan_bytes(data: bytes, file: str, redactor: Redactor) -> list[Finding]:
+    """The findings in the bytes of a file, in what is packed or encoded inside them, and in the file's name."""
+    scan = _Scan(file, redactor)
+    scan.name()
+    scan.look(data, "")
+    return scan.findings
+
+
+def scan_exchange(exchange: Exchange, file: str, redactor: Redactor) -> list[Finding]:
+    """The findings in the parts of an exchange."""
+    scan = _Scan(file, redactor)
+    scan.look(exchange.method.encode("utf-8", "surrogatepass"), "request.method")
+    scan.look(exchange.url.encode("utf-8", "surrogatepass"), "request.url")
+    scan.headers(exchange.request_headers, "request.headers")
+    scan.look(exchange.request_body, "request.body")
+    scan.look(exchange.reason.encode("utf-8", "surrogatepass"), "response.reason")
+    scan.headers(exchange.headers, "response.headers")
+    scan.look(exchange.body, "response.body")
+    return scan.findings
+
+
+class _Scan:
+    def __init__(self, file: str, redactor: Redactor) -> None:
+        self.redactor = redactor
+        self.file = redactor.text(file)
+        self.prose = PurePosixPath(file).suffix.lower() in _PROSE
+        self.findings: list[Finding] = []
+
+    def add(self, rule: str, form: str, location: str) -> None:
+        finding = Finding(self.file, location, rule, form)
+        if finding not in self.findings and len(self.findings) < _MOST:
+            self.findings.append(finding)
+
+    def name(self) -> None:
+        for form in self.redactor.find(self.file.encode("utf-8", "surrogatepass")):
+            self.add("configured_key", form, "file name")
+
+    def headers(self, headers: Mapping[str, list[str]], place: str) -> None:
+        for name, values in headers.items():
+            shown = f"{place}.{_safe(name, self.redactor)}"
+            self.look(name.encode("utf-8", "surrogatepass"), f"{place} (a name)")
+            if is_secret_name(name) and not all(is_marked(v.encode("utf-8", "surrogatepass")) for v in values):
+                self.add("cookie" if "cookie" in name.lower() else "authorization", "raw", shown)
+            for value in values:
+                self.look(value.encode("utf-8", "surrogatepass"), shown)
+
+    def look(self, data: bytes, place: str, depth: int = 0) -> None:
+        """Search `data`, then what is packed inside it."""
+        if not data or depth > 3:
+            return None
+        if data[:3] == content.GZIP:
+            return self.packed(data, place, depth)
+        hits = [("configured_key", form, start) for form, start, _ in self.redactor.places(data)]
+        text = data if b"!!binary" not in data else self.blocks(data, place, depth)
+        if content.is_text(data):
+            hits += self.hits(text)
+        else:
+            self.inside(data, place, depth)
+        for (rule, form, _), location in zip(hits, _locations(data, [h[2] for h in hits]), strict=True):
+            self.add(rule, form, f"{place} {_safe(location, self.redactor)}".strip())
+        return None
+
+    def packed(self, data: bytes, place: str, depth: int) -> None:
+        try:
+            plain = content.gunzipped(data)
+        except content.Undecodable:
+            return self.add("unreadable", "gzip", place or "offset 0")
+        return self.look(plain, f"{place} gzip".strip(), depth + 1)
+
+    def blocks(self, data: bytes, place: str, depth: int) -> bytes:
+        """`data` with the base64 blocks of YAML blanked out, after a look into them."""
+        edits: list[tuple[int, int, bytes]] = []
+        for match in _BINARY.finditer(data):
+            group = 1 if match[1] else 2
+            line = data.count(b"\n", 0, match.start()) + 1
+            try:
+                plain = base64.b64decode(match[group])
+            except ValueError:
+                continue
+            edits.append((*match.span(group), b" " * (match.end(group) - match.start(group))))
+            self.look(plain, f"{place} line {line} (binary)".strip(), depth + 1)
+        return replaced(data, edits)
+
+    def inside(self, data: bytes, place: str, depth: int) -> None:
+        wide = content.wide_text(data)
+        if wide:
+            self.look(wide[0].encode("utf-8", "surrogatepass"), f"{place} {wide[1]}".strip(), depth + 1)
+        for rule, start, _ in rules.patterns(data):
+            self.add(rule, "raw", f"{place} offset {start}".strip())
+        for plain in content.streams(data):
+            self.look(plain, f"{place} (compressed)".strip(), depth + 1)
+
+    def hits(self, data: bytes) -> Iterator[Hit]:
+        for at, window in windows(data):
+            for rule, form, start in self.window(window):
+                yield rule, form, at + start
+
+    def window(self, data: bytes) -> Iterator[Hit]:
+        """The slow searches, each only where a fast look at the text without its numbers says that it will find."""
+        text = without_numbers(data)
+        layers = list(unescaped(text))
+        if any(_shaped(layer) for layer in layers):
+            yield from _key_shapes(data)
+        if any(b"=" in layer for layer in layers):
+            least = _PROSE_VALUE if self.prose else 1
+            yield from (("secret_parameter", "raw", s) for s, e in secret_parameters(data) if e - s >= least)
+        if any(b"@" in layer or b"hook" in layer.lower() for layer in layers):
+            yield from ((rule, "raw", start) for rule, start, _ in rules.patterns(data))
+        if _ANY_FIELD.search(text):
+            yield from _fields(data)
+        if not self.prose and any(word in text.lower() for word in (b"cookie", b"authorization", b"x-api-key")):
+            yield from _header_lines(data)
+        if next(rules.markup(text), None):
+            yield from ((rule, "raw", start) for rule, start, _ in rules.markup(data))
+
+
+def _shaped(layer: bytes) -> bool:
+    return any(len(word) == 64 for word in layer.translate(_NOT_WORD).split())
+
+
+def _key_shapes(data: bytes) -> Iterator[Hit]:
+    for view in views(data):
+        for pattern in (_LOWER_KEY, _MIXED_KEY):
+            for match in pattern.finditer(view.data):
+                yield "key_shape", "raw", view.span(*match.span())[0]
+
+
+def _fields(data: bytes) -> Iterator[Hit]:
+    """Named members, also of JSON inside strings (looked at with one layer of quotes undone, as long as the text)."""
+    for text in (data, data.replace(b'\\"', b' "').replace(b"\\\\", b"  ")):
+        for name, start, end in jsontext.members(text, rules.NAMED):
+            value = text[start:end]
+            if is_secret_name(name):
+                if rules.secret_put(value) is not None:
+                    yield "secret_field", "raw", start
+            elif rules.personal_put(value) is not None:
+                yield "webhook_url" if name.lower().startswith("webhook") else "personal_data", "raw", start
+
+
+def _header_lines(data: bytes) -> Iterator[Hit]:
+    for pattern in _HEADERS:
+        for match in pattern.finditer(data):
+            if not is_marked(match[2]):
+                yield "cookie" if match[1] else "authorization", "raw", match.start(2)
+
+
+def _locations(data: bytes, offsets: list[int]) -> list[str]:
+    """For each offset the JSON path in a JSON text, the line in any other text, the offset in binary data."""
+    if not offsets:
+        return []
+    if data.lstrip()[:1] in {b"{", b"["}:
+        found = jsontext.paths_at(data, offsets)
+        return [found[offset] for offset in offsets]
+    if not content.is_text(data):
+        return [f"offset {offset}" for offset in offsets]
+    ends = [m.start() for m in re.finditer(b"\n", data)]
+    return [f"line {bisect_left(ends, offset) + 1}" if ends else f"offset {offset}" for offset in offsets]
+
+
+def _safe(text: str, redactor: Redactor) -> str:
+    """A name or a path to show: it may itself hold what was found."""
+    data = redactor.text(text).encode("utf-8", "surrogatepass")
+    mark = rules.MARK
+    shown = replaced(data, [(start, end, mark) for _, start, end in rules.patterns(data)]).decode("utf-8", "replace")
+    return shown if len(shown) <= 200 else shown[:199] + "…"
