@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from keepa_cli.core import auth, envelope
+from keepa_cli.core.commandline import command_line
 from keepa_cli.core.context import Context
 from keepa_cli.core.envelope import Envelope
 from keepa_cli.core.errors import KeepaCliError, Kind
@@ -15,7 +16,7 @@ from keepa_cli.core.registry import Batch, Cost, Operation, Request
 from keepa_cli.core.schema import bind
 from keepa_cli.core.settings import SPENDING_MODES, Mode
 from keepa_cli.engine import modes
-from keepa_cli.engine.gate import estimate, gate
+from keepa_cli.engine.gate import estimate, gate, needs_consent
 from keepa_cli.engine.options import Options
 from keepa_cli.keepa.wire import WireRequest, WireResponse, encode
 
@@ -68,8 +69,21 @@ def _run(op: Operation, params: Mapping[str, Any], ctx: Context, options: Option
         modes.check_out(options.out)
     gate(op, bound, cost, mode, ctx, options)
     transport = modes.transport_for(mode, options.flags, ctx, wait=options.wait)
-    answers = [_send(op, request, transport, mode, ctx) for request in requests]
+    try:
+        answers = [_send(op, request, transport, mode, ctx) for request in requests]
+    except KeepaCliError as error:
+        if error.kind is Kind.CASSETTE_MISS:
+            _name_record_command(error, op, bound, cost, ctx)
+        raise
     return _answer(op, bound, planned, answers, shown, mode, cost, ctx, options)
+
+
+def _name_record_command(error: KeepaCliError, op: Operation, bound: dict[str, Any], cost: Cost, ctx: Context) -> None:
+    """The command that would record the missing answer, consent included where it will be asked for."""
+    consent = ("--yes",) if needs_consent(op, cost, ctx) else ()
+    command = command_line(op, bound, ("--record", *consent))
+    error.details["record_command"] = command
+    error.next_actions = [command, command_line(op, bound, ("--dry-run",))]
 
 
 def _run_local(op: Operation, bound: dict[str, Any], ctx: Context, options: Options) -> Envelope:
