@@ -101,8 +101,9 @@ def show(result: Envelope, state: State) -> None:
         ctx.stdout.write(envelope.dumps(result, ctx.redactor) + "\n")
     else:
         from keepa_cli.interfaces.cli.render import render
+        from keepa_cli.interfaces.cli.texts import Texts
 
-        text = ctx.redactor.text(render(result))
+        text = ctx.redactor.text(render(result, Texts(ctx.settings["language"])))
         stream = ctx.stdout if result["ok"] else ctx.stderr
         click.echo(text, file=stream)
     ctx.stdout.flush()
@@ -117,7 +118,9 @@ def run(argv: Sequence[str] | None = None, context: Context | None = None) -> in
     try:
         return _dispatch(arguments, state)
     except KeyboardInterrupt:
-        _say(state, "Interrupted; nothing is half-written.")
+        from keepa_cli.interfaces.cli.texts import Texts
+
+        _say(state, Texts(state.context.settings["language"])("interrupted"))
         return int(ExitCode.INTERRUPTED)
     except BrokenPipeError:
         _silence(state)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from keepa_cli.core.envelope import Envelope
+from keepa_cli.interfaces.cli.texts import Texts
 
 WIDTH = 100
 _CELL = 44
@@ -21,27 +22,31 @@ BUCKET_FIELDS = frozenset(
 """Fields of every Keepa answer; people read them in the last line."""
 
 
-def render(result: Envelope) -> str:
+def render(result: Envelope, texts: Texts | None = None) -> str:
     """The text of one envelope."""
-    return "\n".join(_success(result) if result["ok"] else _failure(result["error"]))
+    words = texts or Texts()
+    return "\n".join(_success(result, words) if result["ok"] else _failure(result["error"], words))
 
 
-def _failure(error: Mapping[str, Any]) -> list[str]:
-    lines = [click.style("Error: ", fg="red", bold=True) + str(error["message"]), f"  kind: {error['kind']}"]
+def _failure(error: Mapping[str, Any], texts: Texts) -> list[str]:
+    lines = [click.style(texts.label("error"), fg="red", bold=True) + str(error["message"])]
+    meaning = texts.meaning(error["kind"])
+    lines += [f"  {meaning}"] if meaning else []
+    lines.append(f"  {texts.label('kind')}{error['kind']}")
     for name, value in error["details"].items():
         if name not in {"errors", "next_actions", "token_refill_guidance"} and value not in (None, [], {}):
             lines += _field(name, value, 1)
     if error["next_actions"]:
-        lines += ["", "Next:"] + [f"  {action}" for action in error["next_actions"]]
+        lines += ["", texts.label("next").rstrip(), *(f"  {action}" for action in error["next_actions"])]
     return lines
 
 
-def _success(result: Envelope) -> list[str]:
+def _success(result: Envelope, texts: Texts) -> list[str]:
     data = result["data"]
     lines = _text_page(data) or (_block(data, 0) if isinstance(data, Mapping) else [str(data)])
-    lines += _footer(result)
+    lines += _footer(result, texts)
     for warning in result["warnings"]:
-        lines.append(click.style("Note: ", fg="yellow") + str(warning.get("message", warning)))
+        lines.append(click.style(texts.label("note"), fg="yellow") + str(warning.get("message", warning)))
     return lines
 
 
@@ -51,26 +56,23 @@ def _text_page(data: Any) -> list[str]:
     return [data["text"].rstrip()] if is_page else []
 
 
-def _footer(result: Envelope) -> list[str]:
+def _footer(result: Envelope, texts: Texts) -> list[str]:
     source, bucket = result["provenance"], result["token_bucket"]
     lines = []
     estimated = bucket.get("estimated")
     if estimated and not source:
         request = result["request"]
         query = "&".join(f"{k}={v}" for k, v in request["query"].items())
-        lines += ["", f"Request: {request['method']} {request['path']}" + ("?" + plain(query) if query else "")]
-        lines += [f"Cost: {_tokens(estimated['estimated_tokens'])}, at worst {estimated['worst_case_tokens']}"]
-        lines += [f"  {p['name']}: {p['tokens']} ({p['note'] or 'fixed'})" for p in estimated["components"]]
+        target = f"{request['method']} {request['path']}" + ("?" + plain(query) if query else "")
+        amount, worst = texts.tokens(estimated["estimated_tokens"]), estimated["worst_case_tokens"]
+        lines += ["", texts.label("request") + target, texts("cost", amount=amount, worst=worst)]
+        lines += [f"  {p['name']}: {p['tokens']} ({p['note'] or texts('fixed')})" for p in estimated["components"]]
         lines += [f"  {note}" for note in estimated["notes"]]
     if source:
-        age = f", recorded {source['recorded_at']}" if source["recorded_at"] else ""
+        age = texts("recorded", moment=source["recorded_at"]) if source["recorded_at"] else ""
         where = ", ".join(dict.fromkeys((source["mode"], source["source"], source["origin"])))
-        lines += ["", f"Source: {where}{age}; {_tokens(bucket.get('charged'))} charged."]
+        lines += ["", texts("source", where=where, age=age, amount=texts.tokens(bucket.get("charged")))]
     return lines
-
-
-def _tokens(amount: int | None) -> str:
-    return "1 token" if amount == 1 else f"{'unknown' if amount is None else amount} tokens"
 
 
 def _block(data: Mapping[str, Any], depth: int) -> list[str]:
@@ -82,7 +84,7 @@ def _block(data: Mapping[str, Any], depth: int) -> list[str]:
 
 def _field(name: str, value: Any, depth: int) -> list[str]:
     pad = "  " * depth
-    label = name.replace("_", " ")
+    label = _label(name)
     if isinstance(value, Mapping):
         if not value:
             return [f"{pad}{label}: none"]
@@ -124,7 +126,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     found = dict.fromkeys(k for r in rows for k in r)
     simple = [k for k in [*LEADING, *found] if k in found and any(_is_simple(r.get(k)) for r in rows)]
     names = _fitting(list(dict.fromkeys(simple)), rows)
-    cells = [[k.replace("_", " ") for k in names]]
+    cells = [[_label(k) for k in names]]
     cells += [[_cut(plain(r.get(k)) if _is_simple(r.get(k)) else "…") for k in names] for r in rows[:_ROWS]]
     widths = [max(_width(row[i]) for row in cells) for i in range(len(names))]
     lines = ["  ".join(c + " " * (w - _width(c)) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells]
@@ -162,6 +164,10 @@ def plain(value: Any) -> str:
         return ", ".join(plain(v) for v in value)
     text = str(value)
     return "".join(c if c == "\n" or not _steers(c) else f"\\u{ord(c):04x}" for c in text)
+
+
+def _label(name: str) -> str:
+    return plain(name).replace("\n", " ").replace("_", " ")
 
 
 def _steers(char: str) -> bool:
