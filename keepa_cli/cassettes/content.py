@@ -74,7 +74,7 @@ def _inflated(body: bytes) -> bytes:
             out = _limited(stream, body, 0) + stream.flush()
         except zlib.error:
             continue
-        if stream.eof:
+        if stream.eof and not stream.unused_data:  # plain text can pass for the start of a bare stream
             return out
     return body
 

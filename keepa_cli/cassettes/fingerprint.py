@@ -37,15 +37,16 @@ def fingerprint(method: str, url: str, body: bytes = b"") -> str:
 
 def of_request(request: WireRequest) -> str:
     """The fingerprint of a request that is about to be sent."""
-    return _digest(request.method, _path(request.path), _without_key(request.query), request.body)
+    return _digest(request.method, normal_path(request.path), _without_key(request.query), request.body)
 
 
 def request_path(url: str) -> str:
     """The decoded path of `url` without its trailing slash."""
-    return _path(urlsplit(url).path)
+    return normal_path(urlsplit(url).path)
 
 
-def _path(path: str) -> str:
+def normal_path(path: str) -> str:
+    """A decoded path without its trailing slash."""
     return unquote(path, errors="surrogateescape").rstrip("/") or "/"
 
 

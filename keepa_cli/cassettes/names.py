@@ -52,12 +52,6 @@ def is_cassette_name(file: str) -> bool:
     return low.endswith(SUFFIXES) and not low.startswith(".") and not low.endswith((SIDECAR, ".meta.json"))
 
 
-def endpoint_folder(path: str) -> str:
-    """The folder of the library for a request path: `/product` -> `product`."""
-    parts = [part for part in path.split("/") if part]
-    return safe_name("-".join(parts)) if parts else "root"
-
-
 def without_suffix(file: str) -> str:
     suffix = PurePath(file).suffix
     return file[: -len(suffix)] if suffix.lower() in SUFFIXES else file

@@ -65,7 +65,10 @@ def _inflate(data: bytes, limit: int) -> bytes:
     except BodyError as error:
         if error.cause != "undecodable":
             raise
-    return _member(data, -zlib.MAX_WBITS, limit)[0]
+    out, rest = _member(data, -zlib.MAX_WBITS, limit)
+    if rest:  # plain text can pass for the start of a bare stream
+        raise BodyError("undecodable")
+    return out
 
 
 def _member(data: bytes, wbits: int, limit: int) -> tuple[bytes, bytes]:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from keepa_cli.cassettes.names import (
     check_name,
-    endpoint_folder,
     file_name,
     is_cassette_name,
     safe_name,
@@ -79,9 +78,3 @@ def test_sidecars_and_hidden_files_are_no_cassettes() -> None:
     assert [f for f in ("a.yaml", "b.YML", "c.json") if not is_cassette_name(f)] == []
     others = (".a.yaml", "a.evidence.json", "a.meta.json", "a.txt", "yaml", ".tmp-a.yaml")
     assert [f for f in others if is_cassette_name(f)] == []
-
-
-def test_endpoint_folders() -> None:
-    assert endpoint_folder("/product") == endpoint_folder("/product/") == "product"
-    assert endpoint_folder("/") == "root"
-    assert "/" not in endpoint_folder("/a/../b")
