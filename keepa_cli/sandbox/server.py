@@ -48,12 +48,25 @@ class Sandbox:
         self.app = App(self.config)
         self.log: deque[LogEntry] = deque(maxlen=LOG_SIZE)
         self.base_url = ""
+        self.answered = 0
         self._on_request = on_request
         self._server: _Server | None = None
 
     @property
     def bucket(self) -> Bucket:
         return self.app.bucket
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know about where the answers come from."""
+        stored, recordings = self.app.shop.stored, self.app.recordings
+        found = []
+        if stored is not None:
+            found.append(f"{len(stored)} stored bodies answer /product; other ASINs come from the invented catalogue.")
+            found += [f"{name} is no answer of /product and is not served." for name in stored.ignored]
+        if recordings is not None:
+            found.append("Only recordings answer; nothing is charged and no key is checked.")
+        return found
 
     def start(self) -> str:
         """Listen and answer in the background. Returns the base URL; `io_error` when the address is taken."""
@@ -100,6 +113,7 @@ class Sandbox:
         query = tuple((clean(name), clean(value)) for name, value in call.pairs)
         entry = LogEntry(call.method, clean(call.path), query, reply.status, reply.tokens, ", ".join(reply.notes))
         self.log.append(entry)
+        self.answered += 1
         if self._on_request:
             self._on_request(entry)
 

@@ -20,6 +20,7 @@ from keepa_cli.sandbox.catalogue.words import TREE
 T = TypeVar("T")
 SHELF = 1200
 """How many products a search looks through."""
+SHELF_SEED = "shelf"
 KEPT_MARKETS = 128
 MAX_RESULTS = 20
 HOUR, DAY_HOURS = 60, 24
@@ -90,7 +91,7 @@ class Catalogue:
             for group, names in groups.items()
             for leaf in names
         ]
-        asins = [*(a for a in SHOWN), *(invented_asin(self.seed, "shelf", i) for i in range(SHELF))]
+        asins = [*(a for a in SHOWN), *(invented_asin(self.seed, SHELF_SEED, i) for i in range(SHELF))]
         known = [Item(self.seed, asin, 1) for asin in asins if product_type(asin) not in {UNACCESSIBLE, INVALID}]
         return [(i.asin, f"{words_of(i)[1].lower()} {leaves[leaf_index(i)]}") for i in known]
 
