@@ -26,13 +26,15 @@ def available() -> list[str]:
 
 
 def measure(name: str) -> list[Row]:
-    """The rows of one module. A measurement that breaks is a row without a ratio."""
+    """The rows of one module. A measurement that breaks is a row without a ratio; what was measured before stays."""
     print(f"measuring {name} ...", file=sys.stderr, flush=True)
+    rows: list[Row] = []
     try:
-        return list(importlib.import_module(f"benchmarks.bench_{name}").run())
+        rows.extend(importlib.import_module(f"benchmarks.bench_{name}").run())
     except Exception as error:  # noqa: BLE001 - the other measurements go on
         traceback.print_exc()
-        return [{"name": name, "ratio": None, "bar": None, "detail": f"broke: {type(error).__name__}: {error}"}]
+        rows.append({"name": name, "ratio": None, "bar": None, "detail": f"broke: {type(error).__name__}: {error}"})
+    return rows
 
 
 def verdict(row: Row) -> str:
