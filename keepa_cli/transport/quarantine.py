@@ -58,7 +58,11 @@ def cut(exchange: Exchange, redactor: Redactor) -> Exchange:
     if not findings_in([lesser], "", redactor):
         return lesser
     lesser = replace(lesser, headers={}, request_headers={}, request_body=b"", body=WITHHELD)
-    return lesser if not findings_in([lesser], "", redactor) else replace(lesser, url=BASE_URL + "/", reason="")
+    return (
+        lesser
+        if not findings_in([lesser], "", redactor)
+        else replace(lesser, method="GET", url=BASE_URL + "/", reason="")
+    )
 
 
 def _dirty(data: bytes, redactor: Redactor) -> bool:

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
 
 from keepa_cli import ops
+from keepa_cli.cassettes import recordings, sanitize
+from keepa_cli.cassettes.codec import parse_cassette
+from keepa_cli.cassettes.journal import Journal
+from keepa_cli.cassettes.library import Library
+from keepa_cli.cassettes.model import Exchange
 from keepa_cli.core.context import Context
 from keepa_cli.core.errors import Kind
+from keepa_cli.core.redact import REDACTED, Redactor
 from keepa_cli.engine import Flags, Options, run
 from keepa_cli.keepa import answer
-from keepa_cli.keepa.wire import Source, WireResponse
+from keepa_cli.keepa.wire import Source, WireRequest, WireResponse
 from keepa_cli.transport.live import LiveTransport
 from keepa_cli.transport.policy import RetryPolicy
+from keepa_cli.transport.record import RecordTransport
+from keepa_cli.transport.replay import ReplayTransport
+from keepa_cli.transport.tape import Tape, recording
 from tests.cases_adapters import verb
 from tests.support.scripted_server import ScriptedServer, Seen
 
@@ -136,3 +151,74 @@ def _ids(seen: Seen) -> list[str]:
 
 def _same(asked: list[list[str]]) -> list[list[int]]:
     return [[i, j] for j in range(len(asked)) for i in range(j) if asked[i] == asked[j]]
+
+
+@verb("cassette.record")
+def record(given: dict[str, Any], home: Path, clean_env: dict[str, str]) -> dict[str, Any]:
+    """Record one exchange; `[SCRUBBED]` of the case is the product's own mark inside the value."""
+    exchange = given["exchanges"][0]
+    answered = exchange["response"]
+    step = {"status": answered["status"], "headers": answered["headers"], "text": answered["body"]}
+    request = WireRequest(exchange["request"]["method"], urlsplit(exchange["request"]["url"]).path)
+    secret = given["secret"]
+    with ScriptedServer([step]) as server:
+        live = _recorder(server.url, secret, home, clean_env).send(request)
+    replayed = ReplayTransport(Library([home / "state" / "inbox"])).send(request)
+    body = json.loads(replayed.body)
+    for path, mark in given["scrub_response"].items():
+        *parents, last = path.split(".")
+        owner = functools.reduce(lambda value, name: value[name], parents, body)
+        owner[last] = mark if REDACTED in owner[last] and secret not in owner[last] else owner[last]
+    written = b"".join(p.read_bytes() for p in (home / "state").rglob("*") if p.is_file())
+    return {
+        "live_body_contains": [secret] if secret.encode() in live.body else [],
+        "replay_body": body,
+        "must_not_contain": [secret] if secret.encode() not in written + replayed.body else [],
+    }
+
+
+@verb("cassette.interrupt")
+def interrupt(
+    given: dict[str, Any], home: Path, clean_env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> dict[str, Any]:
+    """A program that records over an existing recording and then raises; and a scrubber that returns nothing."""
+    existing = recordings.store(home / "state", _exchanges(given["existing"]), "token", {}, datetime.now(UTC))
+    before = existing.read_bytes()
+    request = WireRequest("GET", "/token")
+    with ScriptedServer([{"json": {"tokensLeft": 2}}], repeat_last=True) as server:
+        with contextlib.suppress(RuntimeError):
+            _recorder(server.url, KEY, home, clean_env, "token").send(request)
+            raise RuntimeError(given["run"][-1])
+        after = [path for path in (home / "state" / "inbox").glob("*.yaml") if parse_cassette(path.read_bytes(), "x")]
+        monkeypatch.setattr(sanitize, "sanitize", lambda exchange, redactor: None)
+        tape = Tape(Journal.create(home / "j", {}), Redactor(), request, monotonic=time.monotonic)
+        with recording(tape, 5.0):
+            LiveTransport(server.url, KEY).send(request)
+    return {
+        "file_after_exception": "unchanged" if existing.read_bytes() == before else "changed",
+        "file_parses": len(after) == 2,
+        "hook_none": "error" if tape.problems else "ignored",
+    }
+
+
+def _recorder(base: str, key: str, home: Path, env: dict[str, str], name: str = "") -> RecordTransport:
+    def store(exchanges: Any, meta: dict[str, Any]) -> Path:
+        return recordings.store(home / "state", exchanges, meta["name"], meta, datetime.now(UTC))
+
+    return RecordTransport(base, key, state_dir=home / "state", store=store, name=name, env=env)
+
+
+def _exchanges(rows: list[dict[str, Any]]) -> list[Exchange]:
+    return [
+        Exchange(
+            method=row["request"]["method"],
+            url=row["request"]["url"],
+            request_headers={},
+            request_body=(row["request"]["body"] or "").encode(),
+            status=row["response"]["status"],
+            reason="",
+            headers={name: [value] for name, value in row["response"]["headers"].items()},
+            body=row["response"]["body"].encode(),
+        )
+        for row in rows
+    ]
