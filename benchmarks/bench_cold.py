@@ -47,7 +47,10 @@ def _replay() -> tuple[str, ...]:
 
 
 def _environment(home: Path) -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("KEEPA_") and k != "CI"}
+    """A new user's; Python may keep its bytecode, as after any installation."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("KEEPA_")}
+    for name in ("CI", "PYTHONDONTWRITEBYTECODE"):
+        kept.pop(name, None)
     return kept | {
         "KEEPA_CLI_CONFIG": str(home / "config.toml"),
         "KEEPA_CLI_STATE_DIR": str(home / "state"),
