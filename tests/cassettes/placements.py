@@ -129,6 +129,23 @@ def headers() -> dict[str, Build]:
     return plain | places
 
 
+def coded_bodies() -> dict[str, Build]:
+    return {
+        "gzip": _coded(gzip.compress, "gzip"),
+        "gzip upper case": _coded(gzip.compress, "GZIP"),
+        "x-gzip": _coded(gzip.compress, "x-gzip"),
+        "gzip two members": _coded(lambda d: gzip.compress(d[:20]) + gzip.compress(d[20:]), "gzip"),
+        "gzip twice": _coded(lambda d: gzip.compress(gzip.compress(d)), "gzip, gzip"),
+        "gzip unannounced": _coded(gzip.compress),
+        "gzip lying": _coded(lambda d: d, "gzip"),
+        "gzip cut": _coded(lambda d: gzip.compress(d, 0)[:-6], "gzip"),
+        "deflate": _coded(zlib.compress, "deflate"),
+        "deflate bare": _coded(lambda d: zlib.compress(d)[2:-4], "deflate"),
+        "unknown coding": _coded(lambda d: d, "br"),
+        "identity": _coded(lambda d: d, "identity"),
+    }
+
+
 def bodies() -> dict[str, Build]:
     inner = json.dumps({"key": "@@", "url": f"{API}/p?key=@@"})
     texts = {
@@ -163,20 +180,6 @@ def bodies() -> dict[str, Build]:
             body=json.dumps({"error": {"message": f"bad url {WEBHOOK}?s={form.decode()}"}}).encode(),
         ),
     }
-    coded = {
-        "gzip": _coded(gzip.compress, "gzip"),
-        "gzip upper case": _coded(gzip.compress, "GZIP"),
-        "x-gzip": _coded(gzip.compress, "x-gzip"),
-        "gzip two members": _coded(lambda d: gzip.compress(d[:20]) + gzip.compress(d[20:]), "gzip"),
-        "gzip twice": _coded(lambda d: gzip.compress(gzip.compress(d)), "gzip, gzip"),
-        "gzip unannounced": _coded(gzip.compress),
-        "gzip lying": _coded(lambda d: d, "gzip"),
-        "gzip cut": _coded(lambda d: gzip.compress(d, 0)[:-6], "gzip"),
-        "deflate": _coded(zlib.compress, "deflate"),
-        "deflate bare": _coded(lambda d: zlib.compress(d)[2:-4], "deflate"),
-        "unknown coding": _coded(lambda d: d, "br"),
-        "identity": _coded(lambda d: d, "identity"),
-    }
     binary = {
         "binary": lambda form: exchange(body=b"\xff\xfe\x00\x01" + form + b"\x80", Content_Type=["image/jpeg"]),
         "binary gzip": lambda form: exchange(body=b"\x80\x81" + gzip.compress(form), Content_Type=["application/x"]),
@@ -191,4 +194,4 @@ def bodies() -> dict[str, Build]:
         ),
         "UTF-16 unmarked": lambda form: exchange(body=form.decode().encode("utf-16-le"), Content_Type=["text/plain"]),
     }
-    return texts | coded | binary
+    return texts | coded_bodies() | binary
