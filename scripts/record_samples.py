@@ -1,0 +1,76 @@
+"""Record the sample cassettes of this repository anew, from the sandbox with a fixed seed and clock.
+
+Run it in the development environment: python scripts/record_samples.py
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+REPO = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(REPO))
+
+from keepa_cli import ops  # noqa: E402
+from keepa_cli.core.context import Context  # noqa: E402
+from keepa_cli.engine import Flags, Options, run  # noqa: E402
+from keepa_cli.sandbox import Sandbox, SandboxConfig  # noqa: E402
+from keepa_cli.sandbox.catalogue import example_asin  # noqa: E402
+
+MOMENT = 1_795_000_000.0
+ASIN = example_asin(1)
+SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
+    f"product_{ASIN}": ("products.get", {"asin": [ASIN]}),
+    f"product_{ASIN}_full": ("products.get", {"asin": [ASIN], "full": True}),
+    f"product_{ASIN}_stats90": ("products.get", {"asin": [ASIN], "stats": "90", "rating": True, "buybox": True}),
+    "product_search_kettle": ("products.search", {"term": "kettle", "asins_only": True}),
+    "category_roots_US": ("categories.get", {"category": [0], "parents": True}),
+    "category_search_kitchen": ("categories.search", {"term": "kitchen"}),
+    "token_status": ("tokens.status", {}),
+}
+
+
+def main() -> int:
+    """Record every sample, promote it over the one that is there, verify the lot."""
+    work = Path(tempfile.mkdtemp(prefix="keepa-cli-samples-"))
+    env = {
+        "KEEPA_CLI_CONFIG": str(work / "config.toml"),
+        "KEEPA_CLI_STATE_DIR": str(work / "state"),
+        "KEEPA_CLI_DATA_DIR": str(work / "data"),
+        "KEEPA_CLI_CASSETTES": str(REPO / "cassettes"),
+        "KEEPA_API_KEY": "samplekey0000000" * 4,
+        "KEEPA_CLI_ALLOW_LIVE_IN_CI": "1",
+        "PATH": os.environ.get("PATH", ""),
+    }
+    try:
+        with Sandbox(SandboxConfig(seed=1, rate=20, clock=lambda: MOMENT)) as box:
+            for name, (operation, params) in SAMPLES.items():
+                _record(name, operation, params, Context(env=env | {"KEEPA_BASE_URL": box.base_url}, cwd=REPO))
+        context = Context(env=env, cwd=REPO)
+        for name in SAMPLES:
+            recording = next((work / "state" / "inbox").glob(f"{name}-2*.yaml"))
+            promotion = {"file": str(recording), "name": name, "replace": True}
+            _must(run(ops.find("cassettes.promote-and-verify"), promotion, context, Options(find=ops.find)))
+            print(f"promoted {name}")
+        _must(run(ops.find("cassettes.verify"), {}, context, Options(find=ops.find)))
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return 0
+
+
+def _record(name: str, operation: str, params: dict[str, Any], context: Context) -> None:
+    _must(run(ops.find(operation), params, context, Options(flags=Flags(record=name), yes=True)))
+    print(f"recorded {name}")
+
+
+def _must(result: dict[str, Any]) -> None:
+    if not result["ok"]:
+        raise SystemExit(f"{result['command']}: {result['error']['message']} {result['error']['details']}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
