@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ from keepa_cli.core.schema import bind
 from keepa_cli.core.settings import SPENDING_MODES, Mode
 from keepa_cli.engine import modes
 from keepa_cli.engine.gate import estimate, gate, needs_consent
+from keepa_cli.engine.modes import Flags
 from keepa_cli.engine.options import Options
 from keepa_cli.keepa.wire import WireRequest, WireResponse, encode
 
@@ -70,7 +71,7 @@ def _run(op: Operation, params: Mapping[str, Any], ctx: Context, options: Option
     gate(op, bound, cost, mode, ctx, options)
     transport = modes.transport_for(mode, options.flags, ctx, wait=options.wait)
     try:
-        answers = [_send(op, request, transport, mode, ctx) for request in requests]
+        answers = _send_all(op, requests, transport, mode, ctx)
     except KeepaCliError as error:
         if error.kind is Kind.CASSETTE_MISS:
             _name_record_command(error, op, bound, cost, ctx)
@@ -117,8 +118,7 @@ def caller(ctx: Context, options: Options) -> Callable[..., Envelope]:
             raise KeepaCliError(Kind.UNKNOWN_COMMAND, f"{name} cannot be run from here.")
         if isinstance(changes.get("flags"), dict):
             changes["flags"] = modes.Flags(**changes["flags"])
-        inner = Options(find=options.find, transport=options.transport, yes=options.yes, **changes)
-        return run(options.find(name), params, ctx, inner)
+        return run(options.find(name), params, ctx, replace(options, flags=Flags(), out=None, text=False, **changes))
 
     return call
 
@@ -149,12 +149,29 @@ class Answer:
     warnings: list[dict[str, Any]]
 
 
+def _send_all(
+    op: Operation, requests: tuple[Request, ...], transport: Transport, mode: Mode, ctx: Context
+) -> list[Answer]:
+    """The answers in order. When one fails, those before it were paid for: they are kept, and the error says where."""
+    answers: list[Answer] = []
+    for request in requests:
+        try:
+            answers.append(_send(op, request, transport, mode, ctx))
+        except KeepaCliError as error:
+            if answers and mode in SPENDING_MODES:
+                error.details["answered"] = {"requests": len(answers), "of": len(requests)}
+                error.details["answered_at"] = [str(modes.keep_failed(a.response, op.name, ctx)) for a in answers]
+            raise
+    return answers
+
+
 def _send(op: Operation, request: Request, transport: Transport, mode: Mode, ctx: Context) -> Answer:
     from keepa_cli.keepa import answer
 
     response = transport.send(encode(request), retry=op.effect != "write_remote")
+    noted = [{"code": "recording", "message": note} for note in response.source.notes]
     if request.binary and response.status == 200:
-        return Answer(response, None, {}, [])
+        return Answer(response, None, {}, noted)
     body = answer.parse_body(response)
     bucket = answer.bucket_of(body, response.status)
     try:
@@ -166,7 +183,9 @@ def _send(op: Operation, request: Request, transport: Transport, mode: Mode, ctx
         raise
     if mode in SPENDING_MODES:
         auth.worked(ctx)
-    noted = [{"code": "recording", "message": note} for note in response.source.notes]
+    partial = answer.partial_failure(body)
+    if partial:
+        noted.append({"code": "partial", "message": partial})
     return Answer(response, body, bucket, noted + _contract(op, response, body, mode, ctx))
 
 

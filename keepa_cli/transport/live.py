@@ -24,6 +24,7 @@ from keepa_cli.transport.policy import NO_RETRY, RetryPolicy
 if TYPE_CHECKING:
     import requests
 
+TIMEOUT = 120.0
 CONNECT_TIMEOUT = 30.0
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 OnWait = Callable[[float, KeepaCliError], None]
@@ -42,7 +43,7 @@ class LiveTransport:
         self,
         base_url: str,
         key: str,
-        timeout: float = 120.0,
+        timeout: float = TIMEOUT,
         policy: RetryPolicy | None = None,
         sleep: Callable[[float], None] = time.sleep,
         monotonic: Callable[[], float] = time.monotonic,
@@ -55,12 +56,12 @@ class LiveTransport:
         before_send: Callable[[int], None] | None = None,
     ) -> None:
         self.base_url = base_url.rstrip("/")
-        self.timeout = timeout
+        self.timeout = timeout if timeout > 0 else TIMEOUT
         self.policy = policy or RetryPolicy()
         self.redactor = redactor or Redactor()
         self.redactor.add_secret(key)
         self._key = key
-        self._connect_timeout = min(connect_timeout or CONNECT_TIMEOUT, timeout)
+        self._connect_timeout = min(connect_timeout or CONNECT_TIMEOUT, self.timeout)
         self._sleep, self._monotonic, self._jitter, self._now = sleep, monotonic, jitter, now
         self._on_wait, self._before_send = on_wait, before_send
         self._sessions = threading.local()

@@ -25,7 +25,7 @@ from keepa_cli.keepa import answer
 from keepa_cli.keepa.wire import BASE_URL, WireRequest, WireResponse
 from keepa_cli.transport import child
 from keepa_cli.transport.keeping import Keeper, Kept, Now, Store
-from keepa_cli.transport.live import CONNECT_TIMEOUT, OnWait
+from keepa_cli.transport.live import CONNECT_TIMEOUT, TIMEOUT, OnWait
 from keepa_cli.transport.policy import RetryPolicy
 from keepa_cli.transport.recorder import request_out
 
@@ -52,7 +52,7 @@ class RecordTransport:
         state_dir: Path,
         store: Store,
         name: str = "",
-        timeout: float = 120.0,
+        timeout: float = TIMEOUT,
         policy: RetryPolicy | None = None,
         redactor: Redactor | None = None,
         env: Mapping[str, str] | None = None,
@@ -66,8 +66,8 @@ class RecordTransport:
         self.redactor.add_secret(key)
         self._key, self._name = key, check_name(name) if name else ""
         self._state_dir, self._store, self._now = state_dir.absolute(), store, now
-        self._timeout = timeout
-        self._connect_timeout = min(connect_timeout or CONNECT_TIMEOUT, timeout)
+        self._timeout = timeout if timeout > 0 else TIMEOUT
+        self._connect_timeout = min(connect_timeout or CONNECT_TIMEOUT, self._timeout)
         self._env = dict(os.environ if env is None else env)
         self._on_wait = on_wait
 
@@ -208,7 +208,7 @@ def _secret_detected(response: WireResponse, kept: Kept) -> KeepaCliError:
             "kept_at": str(kept.kept_at),
             "recorded": False,
             "http_status": response.status,
-            "error_type": "secret_detected",
+            "error_type": Kind.SECRET_DETECTED.value,
             "charged": answer.charged_by(response),
         },
         next_actions=[f"Read the answer at {kept.kept_at}", "Repeat the call with --live if it need not be recorded."],

@@ -322,6 +322,11 @@ def test_no_log_record_at_any_level_holds_the_key(caplog: pytest.LogCaptureFixtu
     assert "CANARY" not in caplog.text
 
 
+def test_no_timeout_at_all_is_the_usual_one() -> None:
+    with ScriptedServer([{"json": GOOD}]) as server:
+        assert live(server.url, timeout=0).send(TOKEN).status == 200
+
+
 def test_every_thread_has_a_session_of_its_own() -> None:
     with ScriptedServer(answer=lambda seen: {"json": {"i": seen.value("i")}}) as server:
         transport = live(server.url)
