@@ -117,8 +117,9 @@ def caller(ctx: Context, options: Options) -> Callable[..., Envelope]:
         if options.find is None:
             raise KeepaCliError(Kind.UNKNOWN_COMMAND, f"{name} cannot be run from here.")
         if isinstance(changes.get("flags"), dict):
-            changes["flags"] = modes.Flags(**changes["flags"])
-        return run(options.find(name), params, ctx, replace(options, flags=Flags(), out=None, text=False, **changes))
+            changes["flags"] = Flags(**changes["flags"])
+        inner = replace(options, **({"flags": Flags(), "out": None, "text": False} | changes))
+        return run(options.find(name), params, ctx, inner)
 
     return call
 

@@ -11,6 +11,7 @@ import click
 
 from keepa_cli import __version__
 from keepa_cli.core.context import Context
+from keepa_cli.core.registry import Operation
 from keepa_cli.engine.modes import Flags
 
 
@@ -30,6 +31,17 @@ class State:
 
 class CommonOption(click.Option):
     """An option of every command; help lists these under a heading of their own."""
+
+
+ALWAYS = frozenset({"as_json", "verbose"})
+CONSENT = frozenset({"yes", "max_tokens", "no_wait"})
+
+
+def options_for(op: Operation) -> list[click.Parameter]:
+    """The common options that mean something to `op` and that it does not have itself."""
+    own = {a.name for a in op.args}
+    wanted = set(COMMON_NAMES) if op.remote else ALWAYS | (CONSENT if "call" in op.needs else set())
+    return [o for o in common_options() if o.name in wanted - own]
 
 
 def common_options(*, root: bool = False) -> list[click.Parameter]:

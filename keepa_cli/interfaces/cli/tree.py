@@ -10,7 +10,7 @@ import click
 
 from keepa_cli import ops
 from keepa_cli.core.registry import Arg, Operation
-from keepa_cli.interfaces.cli.common import CommonOption, common_options
+from keepa_cli.interfaces.cli.common import CommonOption, options_for
 
 Runner = Callable[[Operation, dict[str, Any]], None]
 
@@ -70,13 +70,12 @@ def command(op: Operation, verb: str, runner: Runner) -> click.Command:
     """The click command of one operation."""
     examples = "".join(f"\n  {line}" for line in op.examples)
     details = f"\n\n{op.doc}" if op.doc else ""
-    taken = {a.name for a in op.args}
     return Command(
         verb,
         callback=partial(_collect, op, runner),
         help=f"{op.summary}{details}" + (f"\n\n\b\nExamples:{examples}" if examples else ""),
         short_help=op.summary.rstrip("."),
-        params=[_parameter(a) for a in op.args] + [o for o in common_options() if o.name not in taken],
+        params=[_parameter(a) for a in op.args] + options_for(op),
     )
 
 
@@ -96,7 +95,7 @@ def _parameter(arg: Arg) -> click.Parameter:
     if arg.type is bool:
         off = "/--no-" + arg.flag[2:] if arg.default is None else ""
         return click.Option([arg.flag + off, arg.name], default=None, is_flag=True, help=arg.spec.help)
-    shown = f" [default: {arg.default}]" if arg.default not in (None, []) else ""
+    shown = f" [default: {arg.default}]" if arg.default not in (None, [], "") else ""
     metavar = arg.spec.metavar or ("|".join(map(str, arg.choices)) if arg.choices else arg.type.__name__.upper())
     return click.Option(
         [arg.flag, arg.name],
