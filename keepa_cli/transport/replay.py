@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from keepa_cli.cassettes.codec import invalid_cassette
+from keepa_cli.cassettes.content import is_text
 from keepa_cli.cassettes.fingerprint import normal_path, of_request, request_path
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.keepa.wire import Source, WireResponse
@@ -43,7 +44,10 @@ class FixtureTransport:
         self._played: dict[str, int] = {}
 
     def send(self, request: WireRequest, *, retry: bool = True) -> WireResponse:
-        """The next answer of the fixture; `retry` means nothing here. Raises `fixture_not_found`, `invalid_arguments`, `cassette_invalid`."""
+        """The next answer of the fixture; `retry` means nothing here.
+
+        Raises `fixture_not_found`, `invalid_arguments`, `cassette_invalid`.
+        """
         hits = self.library.fixture_hits(self.name)
         wanted = of_request(request)
         same = [hit for hit in hits if hit.fingerprint == wanted] or _of_endpoint(hits, request, self.name)
@@ -55,8 +59,8 @@ class FixtureTransport:
 
 
 def _of_endpoint(hits: list[Hit], request: WireRequest, name: str) -> list[Hit]:
-    path = normal_path(request.path)
-    found = [hit for hit in hits if hit.exchange.method == request.method and request_path(hit.exchange.url) == path]
+    path, method = normal_path(request.path), request.method.upper()
+    found = [h for h in hits if h.exchange.method.upper() == method and request_path(h.exchange.url) == path]
     if not found:
         held = sorted({f"{hit.exchange.method} {request_path(hit.exchange.url)}" for hit in hits})
         raise KeepaCliError(
@@ -89,15 +93,7 @@ def _decoded(body: bytes, headers: dict[str, tuple[str, ...]], hit: Hit) -> byte
         return decode(body, {"content-encoding": codings})
     except BodyError as error:
         if error.cause == "undecodable" and not body.startswith(_GZIP):
-            if not _is_text(body):
+            if not is_text(body):
                 headers["content-encoding"] = codings
             return body
         raise invalid_cassette(hit.location, f"the compressed body of answer {hit.ordinal} is broken") from None
-
-
-def _is_text(body: bytes) -> bool:
-    try:
-        body.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

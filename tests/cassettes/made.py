@@ -24,10 +24,17 @@ def ask(asin: str = "B00AAAAAA1", path: str = "/product", method: str = "GET", *
 
 
 def answer(request: WireRequest, body: bytes = b"{}", host: str = "https://api.keepa.com", **more: Any) -> Exchange:
-    values = {"request_headers": {}, "status": 200, "reason": "OK", "headers": {"content-type": ["application/json"]}}
-    return Exchange(
-        method=request.method, url=request.url(host), request_body=request.body, body=body, **(values | more)
-    )
+    values = {
+        "method": request.method,
+        "url": request.url(host),
+        "request_headers": {},
+        "request_body": request.body,
+        "status": 200,
+        "reason": "OK",
+        "headers": {"content-type": ["application/json"]},
+        "body": body,
+    }
+    return Exchange(**(values | more))
 
 
 def write(path: Path, *exchanges: Exchange) -> Path:
