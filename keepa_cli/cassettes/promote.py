@@ -22,7 +22,7 @@ from keepa_cli.cassettes.model import Exchange, Finding
 from keepa_cli.cassettes.names import check_name, is_cassette_name, split_file_name
 from keepa_cli.cassettes.recordings import private_folder
 from keepa_cli.core.errors import KeepaCliError, Kind, invalid
-from keepa_cli.core.files import check_writable, lock, read_bytes, recover, refuse_link, write_atomic
+from keepa_cli.core.files import check_writable, io_error, lock, read_bytes, recover, refuse_link, write_atomic
 from keepa_cli.core.redact import Redactor
 
 _STALE_SECONDS = 3600
@@ -229,7 +229,10 @@ def staging(state_dir: Path) -> Iterator[Path]:
     for left in parent.iterdir():
         if left.is_dir() and time.time() - left.stat().st_mtime > _STALE_SECONDS:
             shutil.rmtree(left, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(dir=parent))
+    try:
+        folder = Path(tempfile.mkdtemp(dir=parent))
+    except OSError as error:
+        raise io_error("make a folder in", parent, error) from None
     try:
         yield folder
     finally:

@@ -233,6 +233,6 @@ def check_writable(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe.touch(mode=0o600)
-        probe.unlink()
+        probe.unlink(missing_ok=True)  # a writer that cleans up beside us may have been faster
     except OSError as error:
         raise io_error("write to", folder, error) from None
