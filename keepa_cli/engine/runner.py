@@ -187,24 +187,25 @@ def _send(op: Operation, request: Request, transport: Transport, mode: Mode, ctx
     partial = answer.partial_failure(body)
     if partial:
         noted.append({"code": "partial", "message": partial})
-    return Answer(response, body, bucket, noted + _contract(op, response, body, mode, ctx))
+    return Answer(response, body, bucket, noted + _contract(op, request, response, body, mode, ctx))
 
 
 def _contract(
-    op: Operation, response: WireResponse, body: dict[str, Any], mode: Mode, ctx: Context
+    op: Operation, request: Request, response: WireResponse, body: dict[str, Any], mode: Mode, ctx: Context
 ) -> list[dict[str, Any]]:
     if not op.returns:
         return []
-    from keepa_cli.keepa import contract
+    from keepa_cli.keepa import answer, contract
 
     verdict = contract.check(op.returns, body)
-    if verdict.errors:
-        details: dict[str, Any] = {"schema": op.returns, "errors": verdict.errors[:20]}
+    errors = verdict.errors + answer.unasked(request, body)
+    if errors:
+        details: dict[str, Any] = {"schema": op.returns, "errors": errors[:20]}
         if mode in SPENDING_MODES:
             details["kept_at"] = str(modes.keep_failed(response, op.name, ctx))
         else:
             details["source"] = response.source.name
-        first = verdict.errors[0]
+        first = errors[0]
         raise KeepaCliError(
             Kind.CONTRACT_ERROR,
             f"The answer breaks the {op.returns} contract at {first['path']}: {first['message']}.",

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from keepa_cli.core.errors import KeepaCliError, Kind
+from keepa_cli.core.registry import Request
 from keepa_cli.keepa.strictjson import load_json
 from keepa_cli.keepa.wire import WireResponse
 
@@ -116,6 +117,18 @@ def partial_failure(body: Mapping[str, Any]) -> str | None:
     if reported is None or not has_payload(body):
         return None
     return f"Keepa answered in part: {_spoken(reported) or 'it names no reason'}"
+
+
+def unasked(request: Request, body: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Products of the answer that nobody asked for by ASIN, as contract errors: a wrong answer, whatever its source."""
+    if not request.asked or "asin" not in request.query:
+        return []
+    products = body.get("products")
+    return [
+        {"path": f"$.products[{i}].asin", "message": f"{p.get('asin')} was not asked for"}
+        for i, p in enumerate(products if isinstance(products, list) else [])
+        if isinstance(p, Mapping) and p.get("asin") not in request.asked
+    ]
 
 
 def has_payload(body: Mapping[str, Any]) -> bool:
