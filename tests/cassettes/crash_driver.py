@@ -1,6 +1,6 @@
 """Promotes again and again, each time in a forked process that fails at the next step, and reports what is left.
 
-`python -m tests.cassettes.crash_driver FOLDER kill|full|interrupt STRIDE` prints JSON: before, after, and one row per step.
+`python -m tests.cassettes.crash_driver FOLDER kill|full|interrupt STRIDE` prints JSON, one row per step.
 """
 
 from __future__ import annotations

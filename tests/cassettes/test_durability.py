@@ -40,7 +40,9 @@ def driven(tmp_path: Path, how: str, stride: int) -> dict[str, Any]:
     ("how", "stride", "endings"),
     [("kill", 1, {"signal 9"}), ("full", 3, {"exit 10", "exit 0"}), ("interrupt", 4, {"exit 11"})],
 )
-def test_failing_at_every_step_leaves_the_state_before_or_after(tmp_path: Path, how: str, endings: set[str]) -> None:
+def test_failing_at_every_step_leaves_the_state_before_or_after(
+    tmp_path: Path, how: str, stride: int, endings: set[str]
+) -> None:
     rows = driven(tmp_path, how, stride)["rows"]
     assert [r for r in rows if r["state"] not in {"before", "after"}] == []
     assert {r["ended"] for r in rows} <= endings
