@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from keepa_cli.sandbox import spoil
+from keepa_cli.sandbox.bodies import Body
 from keepa_cli.sandbox.bucket import UNKNOWN, Bucket, BucketState
 from keepa_cli.sandbox.config import SandboxConfig
-from keepa_cli.sandbox.endpoints import ENDPOINTS, Answer, Shop
+from keepa_cli.sandbox.endpoints import ENDPOINTS, FREE, Answer, Shop
 from keepa_cli.sandbox.faults import Fault, Faults
 from keepa_cli.sandbox.messages import Call, Refusal, Reply, envelope, invalid_parameter
 from keepa_cli.sandbox.recordings import Recordings
@@ -69,9 +70,9 @@ class App:
         if endpoint is None:
             known = ", ".join(ENDPOINTS)
             raise Refusal(404, "notFound", f"The sandbox has no {call.path}; it imitates {known}.")
-        if not endpoint.free and not self.bucket.admit():
+        if call.path not in FREE and not self.bucket.admit():
             raise Refusal(429, "notEnoughToken", "You have no API tokens available.")
-        answer = endpoint.run(self.shop, call, self.now_ms(), spoiled)
+        answer = self.shop.answer(endpoint, call, self.now_ms(), spoiled)
         return self._charged(answer, started)
 
     def _check_key(self, key: str | None) -> None:
@@ -83,7 +84,7 @@ class App:
     def _charged(self, answer: Answer, started: float) -> Reply:
         bucket = self.bucket.charge(answer.tokens)
         if answer.body is not None:
-            return Reply(200, answer.body, tokens=answer.tokens)
+            return Reply(200, Body((answer.body,)), tokens=answer.tokens)
         took = int((time.perf_counter() - started) * 1000)
         body = envelope(answer.payload, bucket, self.now_ms(), answer.tokens, took)
         return Reply(200, body, tokens=answer.tokens)

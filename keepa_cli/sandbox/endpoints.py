@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from keepa_cli.keepa.clock import even_minute
 from keepa_cli.sandbox import params as read
 from keepa_cli.sandbox import prices, spoil
+from keepa_cli.sandbox.bodies import Chunk
 from keepa_cli.sandbox.catalogue import Catalogue
 from keepa_cli.sandbox.catalogue.catalogue import Kept
-from keepa_cli.sandbox.catalogue.options import Options
 from keepa_cli.sandbox.config import SandboxConfig
 from keepa_cli.sandbox.messages import Call, dumps, invalid_parameter
 from keepa_cli.sandbox.stored import Stored
@@ -28,35 +28,35 @@ class Answer:
 
     payload: Mapping[str, Any] = field(default_factory=dict)
     tokens: int = 0
-    body: bytes | None = None
+    body: Chunk | None = None
+
+    def encoded(self) -> Answer:
+        return replace(self, payload={name: Chunk(dumps(value)) for name, value in self.payload.items()})
+
+    def weight(self) -> int:
+        return 1000 + 2 * sum(len(chunk.data) for chunk in self.payload.values())
 
 
 class Shop:
-    """What the endpoints answer from: the invented catalogue, stored bodies, and encoded products."""
+    """What the endpoints answer from: the invented catalogue, stored bodies, and answers given before."""
 
     def __init__(self, config: SandboxConfig) -> None:
         self.catalogue = Catalogue(config.seed)
         self.stored = Stored(config.data) if config.data is not None else None
-        self._encoded = Kept(KEPT_BYTES, lambda made: len(made[1]))
+        self._given: Kept = Kept(KEPT_BYTES, Answer.weight)
 
-    def encoded(self, asin: str, domain: int, asked: Options, now: int) -> tuple[prices.Facts, bytes]:
-        """A product and what its price depends on. Kept until the minute or the refresh it was made for is over."""
-        fresh = now if asked.with_stats or asked.days else self.catalogue.updated(asin, domain, asked.update, now)
-
-        def make() -> tuple[prices.Facts, bytes]:
-            product = self.catalogue.product(asin, domain, asked, now)
-            return prices.facts(product), dumps(product)
-
-        return self._encoded.made((asin, domain, asked, fresh), make)
+    def answer(self, endpoint: Endpoint, call: Call, now_ms: int, spoiled: Sequence[str]) -> Answer:
+        """The answer of an endpoint; the same question in the same minute is worked out once."""
+        now = even_minute(now_ms)
+        if spoiled:
+            return endpoint(self, call, now, spoiled)
+        return self._given.made((call.path, call.pairs, now), lambda: endpoint(self, call, now, ()).encoded())
 
 
-@dataclass(frozen=True)
-class Endpoint:
-    run: Callable[[Shop, Call, int, Sequence[str]], Answer]
-    free: bool = False
+Endpoint = Callable[[Shop, Call, int, Sequence[str]], Answer]
 
 
-def _product(shop: Shop, call: Call, now_ms: int, spoiled: Sequence[str]) -> Answer:
+def _product(shop: Shop, call: Call, now: int, spoiled: Sequence[str]) -> Answer:
     domain = read.domain(call.params, call.path)
     kind, values = read.items(call.params)
     asked, limit = read.options(call.params), read.code_limit(call.params)
@@ -66,40 +66,32 @@ def _product(shop: Shop, call: Call, now_ms: int, spoiled: Sequence[str]) -> Ans
     elif shop.stored is not None:
         body = shop.stored.find(domain, values, call.params)
         if body is not None:
-            return Answer(tokens=body.tokens, body=body.spoiled(spoiled) if spoiled else body.data)
-    payload, found = _products(shop, domain, asins, asked, now_ms, spoiled)
-    return Answer(payload, prices.products(found, call.params, even_minute(now_ms)))
+            return Answer(tokens=body.tokens, body=body.spoiled(spoiled) if spoiled else body.chunk)
+    found = [shop.catalogue.product(asin, domain, asked, now) for asin in asins]
+    return Answer(_payload(found, now, spoiled), prices.products(found, call.params, now))
 
 
-def _products(
-    shop: Shop, domain: int, asins: Sequence[str], asked: Options, now_ms: int, spoiled: Sequence[str]
-) -> tuple[Mapping[str, Any], list[prices.Facts]]:
-    """The payload and what each product of it is priced by."""
-    now = even_minute(now_ms)
-    if spoiled:
-        products = [shop.catalogue.product(asin, domain, asked, now) for asin in asins]
-        payload = {} if "missing-products" in spoiled else {"products": spoil.products(products, spoiled, now)}
-        return payload, [prices.facts(product) for product in products]
-    made = [shop.encoded(asin, domain, asked, now) for asin in asins]
-    return {"products": b"[" + b",".join(data for _, data in made) + b"]"}, [facts for facts, _ in made]
+def _payload(found: list[dict[str, Any]], now: int, spoiled: Sequence[str]) -> dict[str, Any]:
+    return {} if "missing-products" in spoiled else {"products": spoil.products(found, spoiled, now)}
 
 
-def _search(shop: Shop, call: Call, now_ms: int, spoiled: Sequence[str]) -> Answer:
+def _search(shop: Shop, call: Call, now: int, spoiled: Sequence[str]) -> Answer:
     kinds = {"product": _search_product, "category": _search_category}
     kind = call.params.get("type", "")
     if kind not in kinds:
         raise invalid_parameter("type")
-    return kinds[kind](shop, call, now_ms, spoiled)
+    return kinds[kind](shop, call, now, spoiled)
 
 
-def _search_product(shop: Shop, call: Call, now_ms: int, spoiled: Sequence[str]) -> Answer:
+def _search_product(shop: Shop, call: Call, now: int, spoiled: Sequence[str]) -> Answer:
     domain, words = read.domain(call.params, call.path), read.term(call.params)
     asins = shop.catalogue.search(words)
     if read.flag(call.params, "asins-only"):
         return Answer({"asinList": asins}, prices.search([], {}, 0))
     known = {name: value for name, value in call.params.items() if name in SEARCH_OPTIONS}
-    payload, found = _products(shop, domain, asins, read.options(known), now_ms, spoiled)
-    return Answer(payload, prices.search(found, known, even_minute(now_ms)))
+    asked = read.options(known)
+    found = [shop.catalogue.product(asin, domain, asked, now) for asin in asins]
+    return Answer(_payload(found, now, spoiled), prices.search(found, known, now))
 
 
 def _search_category(shop: Shop, call: Call, _: int, __: Sequence[str]) -> Answer:
@@ -130,8 +122,9 @@ def _token(_: Shop, __: Call, ___: int, ____: Sequence[str]) -> Answer:
 
 
 ENDPOINTS: Mapping[str, Endpoint] = {
-    "/product": Endpoint(_product),
-    "/search": Endpoint(_search),
-    "/category": Endpoint(_category),
-    "/token": Endpoint(_token, free=True),
+    "/product": _product,
+    "/search": _search,
+    "/category": _category,
+    "/token": _token,
 }
+FREE = frozenset({"/token"})

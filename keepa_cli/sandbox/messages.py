@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl
 
+from keepa_cli.sandbox.bodies import Body, Chunk
 from keepa_cli.sandbox.bucket import BucketState
 
 JSON_TYPE = (("Content-Type", "application/json;charset=UTF-8"),)
@@ -38,7 +39,7 @@ class Reply:
     """`plain` forbids compression; `cut` names how the connection ends early, if it does."""
 
     status: int
-    body: bytes
+    body: Body
     headers: tuple[tuple[str, str], ...] = JSON_TYPE
     reason: str | None = None
     tokens: int = 0
@@ -65,13 +66,17 @@ def invalid_parameter(details: str = "", *, status: int = 400, real_bucket: bool
 def read_call(method: str, target: str, body: bytes, accepts_gzip: bool) -> Call:
     """Parse a request target; a form body counts as further parameters, a JSON body does not."""
     path, _, query = target.partition("?")
-    text = query.encode("latin-1").decode("utf-8", "replace")
-    pairs = parse_qsl(text, keep_blank_values=True, encoding="utf-8", errors="replace")
+    pairs = _pairs(query.encode("latin-1"))
     if body and not body.lstrip().startswith((b"{", b"[")):
-        pairs += parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, errors="replace")
+        pairs += _pairs(body)
     keys = [value for name, value in pairs if name.lower() == "key"]
     kept = tuple((name, value) for name, value in pairs if name.lower() != "key")
     return Call(method, path.rstrip("/") or "/", kept, keys[0] if keys else None, body, accepts_gzip)
+
+
+def _pairs(text: bytes) -> list[tuple[str, str]]:
+    """Decoded as the fingerprint of recordings decodes them: bytes that are no UTF-8 survive."""
+    return parse_qsl(text.decode("utf-8", "surrogateescape"), keep_blank_values=True, errors="surrogateescape")
 
 
 def dumps(value: Any) -> bytes:
@@ -79,20 +84,27 @@ def dumps(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False).encode()
 
 
-def envelope(payload: Payload, bucket: BucketState, now_ms: int, consumed: int, took_ms: int) -> bytes:
-    """The answer around `payload`, whose values are JSON data or ready-encoded bytes."""
-    members: dict[str, Any] = {
-        **payload,
-        "processingTimeInMs": took_ms,
-        "refillIn": bucket.refill_in_ms,
-        "refillRate": bucket.refill_rate,
-        "timestamp": now_ms,
-        "tokenFlowReduction": 0.0,
-        "tokensConsumed": consumed,
-        "tokensLeft": bucket.tokens_left,
+def envelope(payload: Payload, bucket: BucketState, now_ms: int, consumed: int, took_ms: int) -> Body:
+    """The answer around `payload`, whose values are JSON data or chunks of JSON."""
+    members: dict[str, bytes | Chunk] = {
+        "processingTimeInMs": b"%d" % took_ms,
+        "refillIn": b"%d" % bucket.refill_in_ms,
+        "refillRate": b"%d" % bucket.refill_rate,
+        "timestamp": b"%d" % now_ms,
+        "tokenFlowReduction": b"0.0",
+        "tokensConsumed": b"%d" % consumed,
+        "tokensLeft": b"%d" % bucket.tokens_left,
     }
-    parts = (
-        b'"%s":%s' % (name.encode(), value if isinstance(value, bytes) else dumps(value))
-        for name, value in sorted(members.items())
-    )
-    return b"{" + b",".join(parts) + b"}"
+    for name, value in payload.items():
+        members[name] = value if isinstance(value, Chunk) else dumps(value)
+    parts: list[bytes | Chunk] = []
+    run = b"{"
+    for name in sorted(members):
+        value = members[name]
+        run += b'"%s":' % name.encode()
+        if isinstance(value, Chunk):
+            parts += [run, value]
+            run = b","
+        else:
+            run += value + b","
+    return Body((*parts, run[:-1] + b"}"))

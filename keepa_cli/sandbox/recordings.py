@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.keepa.wire import WireRequest
+from keepa_cli.sandbox.bodies import Body
 from keepa_cli.sandbox.messages import Call, Reply, dumps
 
 if TYPE_CHECKING:
     from keepa_cli.cassettes.library import Library
 
-PER_CONNECTION = frozenset({"connection", "content-encoding", "content-length", "keep-alive", "transfer-encoding"})
+PER_CONNECTION = frozenset({"connection", "content-length", "keep-alive", "transfer-encoding"})
 
 
 class Recordings:
@@ -37,7 +38,7 @@ class Recordings:
             if name.lower() not in PER_CONNECTION
             for value in values
         )
-        return Reply(found.status, found.body, headers, reason=found.reason, plain=True)
+        return Reply(found.status, Body((found.body,)), headers, reason=found.reason, plain=True)
 
 
 def _miss(error: KeepaCliError, now_ms: int) -> Reply:
@@ -45,4 +46,4 @@ def _miss(error: KeepaCliError, now_ms: int) -> Reply:
     missing = error.kind is Kind.CASSETTE_MISS
     kind = "cassetteMiss" if missing else "cassetteInvalid"
     told = {"details": error.details, "message": error.message, "type": kind}
-    return Reply(404 if missing else 500, dumps({"error": told, "timestamp": now_ms}))
+    return Reply(404 if missing else 500, Body((dumps({"error": told, "timestamp": now_ms}),)))

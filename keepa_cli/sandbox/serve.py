@@ -38,10 +38,14 @@ def serve(
 
 def line_of(entry: LogEntry) -> str:
     """One request as a line for people; control characters stay encoded."""
-    query = "&".join(f"{quote(name, safe='')}={quote(value, safe=',[]')}" for name, value in entry.query)
-    target = quote(entry.path, safe="/[]") + ("?" + query if query else "")
+    query = "&".join(f"{_quoted(name, '')}={_quoted(value, ',[]')}" for name, value in entry.query)
+    target = _quoted(entry.path, "/[]%") + ("?" + query if query else "")
     fault = f"  fault: {entry.fault}" if entry.fault else ""
     return f"{entry.method} {target}  {entry.status}  {entry.tokens} tokens{fault}"
+
+
+def _quoted(text: str, safe: str) -> str:
+    return quote(text, safe=safe, errors="surrogateescape")
 
 
 @contextlib.contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import socket
 import struct
 import threading
@@ -24,7 +23,6 @@ from keepa_cli.sandbox.messages import Call, Reply, read_call
 LOG_SIZE = 10_000
 MAX_BODY = 16 * 1024 * 1024
 IDLE_SECONDS = 120
-GZIP_LEVEL = 1
 _RESET = struct.pack("ii", 1, 0)
 
 
@@ -224,9 +222,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.close()
 
     def _send(self, call: Call, reply: Reply) -> None:
-        body, encoded = reply.body, False
-        if reply.cut == "truncated-gzip" or (call.accepts_gzip and not reply.plain and body):
-            body, encoded = gzip.compress(body, GZIP_LEVEL, mtime=0), True
+        encoded = reply.cut == "truncated-gzip" or (call.accepts_gzip and not reply.plain)
+        body = reply.body.gzip() if encoded else reply.body.plain()
         if reply.cut == "truncated-gzip":
             body = body[: len(body) // 2]
         head = self._head(reply, len(body), encoded)
@@ -242,7 +239,7 @@ class _Handler(BaseHTTPRequestHandler):
         if encoded:
             lines.append("Content-Encoding: gzip")
         lines += [f"Content-Length: {length}", *(["Connection: close"] if self.close_connection else []), "", ""]
-        return "\r\n".join(lines).encode("latin-1", "replace")
+        return "\r\n".join(" ".join(line.splitlines()) for line in lines).encode("latin-1", "replace")
 
 
 class _Discard:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from keepa_cli.sandbox.bodies import Body
 from keepa_cli.sandbox.bucket import BucketState
 from keepa_cli.sandbox.faults import Fault
 from keepa_cli.sandbox.messages import HTML_TYPE, Reply, dumps, envelope
@@ -22,7 +23,7 @@ UNKNOWN_MEMBER = "SANDBOX_UNKNOWN"
 
 def server_error(message: str, now_ms: int) -> Reply:
     error = {"details": "", "message": message, "type": "internalServerError"}
-    return Reply(500, dumps({"error": error, "timestamp": now_ms}))
+    return Reply(500, Body((dumps({"error": error, "timestamp": now_ms}),)))
 
 
 def instead(fault: Fault, bucket: BucketState, now_ms: int) -> Reply:
@@ -30,9 +31,9 @@ def instead(fault: Fault, bucket: BucketState, now_ms: int) -> Reply:
     if fault.name == "500":
         return server_error("An unexpected error occurred.", now_ms)
     if fault.name == "503":
-        return Reply(503, GATEWAY_PAGE, HTML_TYPE)
+        return Reply(503, Body((GATEWAY_PAGE,)), HTML_TYPE)
     if fault.name == "html":
-        return Reply(int(fault.value or 200), PROXY_PAGE, HTML_TYPE)
+        return Reply(int(fault.value or 200), Body((PROXY_PAGE,)), HTML_TYPE)
     if fault.name == "429":
         wait = bucket.refill_in_ms if fault.value is None else int(fault.value)
         bucket = BucketState(min(bucket.tokens_left, 0), wait, bucket.refill_rate)

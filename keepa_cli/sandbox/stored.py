@@ -12,6 +12,7 @@ from keepa_cli.core.errors import invalid
 from keepa_cli.core.files import io_error, read_bytes
 from keepa_cli.keepa import strictjson
 from keepa_cli.sandbox import spoil
+from keepa_cli.sandbox.bodies import Chunk
 from keepa_cli.sandbox.messages import dumps
 
 MAX_BYTES = 256 * 1024 * 1024
@@ -36,16 +37,16 @@ class Body:
     tokens: int
 
     @property
-    def data(self) -> bytes:
+    def chunk(self) -> Chunk:
         return _read(self.path)
 
-    def spoiled(self, names: Sequence[str]) -> bytes:
-        body = strictjson.load_json(self.data)
+    def spoiled(self, names: Sequence[str]) -> Chunk:
+        body = strictjson.load_json(self.chunk.data)
         if "missing-products" in names:
             del body["products"]
         else:
             body["products"] = spoil.products(body["products"], names, body["products"][0].get("lastUpdate") or 0)
-        return dumps(body)
+        return Chunk(dumps(body))
 
 
 class Stored:
@@ -123,11 +124,11 @@ def _agreement(asked: Features, held: Features) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=8)
-def _cached(path: Path, stamp: int) -> bytes:
-    return read_bytes(path, limit=MAX_BYTES)
+def _cached(path: Path, stamp: int) -> Chunk:
+    return Chunk(read_bytes(path, limit=MAX_BYTES))
 
 
-def _read(path: Path) -> bytes:
+def _read(path: Path) -> Chunk:
     try:
         return _cached(path, path.stat().st_mtime_ns)
     except OSError as error:
