@@ -166,7 +166,11 @@ def _promote(demo: Demo) -> dict[str, Any]:
 
 def _replay(demo: Demo, calls: list[Call]) -> None:
     demo.say("5. Replay all three: no key, no server, sockets blocked")
+    from keepa_cli.cassettes.library import Library
+
     ctx = demo.context(online=False)
+    own = Library([demo.folder / "cassettes", demo.folder / "state" / "inbox"])
+    ctx.service("library", lambda: own)
     with sockets_blocked() as attempts:
         for row, call in zip(demo.rows, calls, strict=True):
             started = time.perf_counter()
@@ -177,6 +181,8 @@ def _replay(demo: Demo, calls: list[Call]) -> None:
             row["sha256"] = result["provenance"]["sha256"]
     if attempts:
         raise KeepaCliError(Kind.INTERNAL_ERROR, "A replay tried to open a socket.")
+    if not all(row["same_json"] for row in demo.rows):
+        raise KeepaCliError(Kind.INTERNAL_ERROR, "A replay differs from the live answer.")
 
 
 def _must(result: Envelope) -> Envelope:
