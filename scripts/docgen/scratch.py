@@ -60,7 +60,8 @@ class Scratch:
 
 
 def shape(text: str) -> str:
-    """The text with everything that differs between two honest runs masked: numbers, hashes, times."""
+    """The text with everything that differs between two honest runs masked: numbers, hashes, times, the system."""
+    text = re.sub(r"\b(?:linux|darwin|win32)\b", "system", text)
     text = re.sub(r"\b[0-9a-f]{8,64}\b", "#", text)
     text = re.sub(r"\d+(?:[.,:]\d+)*", "0", text)
     return re.sub(r"[ \-─━═]{2,}", " ", text)

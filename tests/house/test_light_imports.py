@@ -13,6 +13,8 @@ from tests.conftest import REPO
 
 LIGHT = {"keepa_cli", "click", "platformdirs", "colorama"}
 REPLAY = LIGHT | {"yaml", "_yaml"}
+PLUMBING = ("__editable", "_editable", "_virtualenv", "_cython", "cython_runtime")
+"""Left by how Python packages are installed or compiled."""
 HEAVY = {"requests", "urllib3", "vcr", "jsonschema", "rich", "mcp", "deepdiff", "sqlite3", "asyncio"}
 
 PROBE = """
