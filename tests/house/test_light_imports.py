@@ -44,9 +44,7 @@ def loaded_by(args: list[str], env: dict[str, str], cwd: Path) -> tuple[int, set
         check=False,
     )
     last = json.loads(done.stderr.rpartition("\n")[2])
-    return last["code"] or 0, {
-        n for n in last["loaded"] if not n.startswith(("__editable", "_editable", "_virtualenv"))
-    }
+    return last["code"] or 0, {n for n in last["loaded"] if not n.startswith(PLUMBING)}
 
 
 @pytest.mark.parametrize(
