@@ -14,12 +14,17 @@ Product = Mapping[str, Any]
 
 def products(found: Sequence[Product], params: Mapping[str, str], now: int) -> int:
     """The price of a /product request that answered `found`."""
-    return sum(costs.charge_product(_known(item), params, now) for item in found)
+    return sum(costs.charge_product(_known(item), params, now, found=_live(item)) for item in found)
 
 
 def search(found: Sequence[Product], params: Mapping[str, str], now: int) -> int:
     """The price of a product search."""
     return costs.charge_search_product([item for item in found if _known(item)], params, now)
+
+
+def _live(item: Product) -> int:
+    """How many offers were found; older ones are listed but not charged."""
+    return len(item.get("liveOffersOrder") or ())
 
 
 def _known(item: Product) -> Product | None:

@@ -118,9 +118,9 @@ def features_held(product: Mapping[str, Any]) -> Features:
 
 
 def _agreement(asked: Features, held: Features) -> tuple[int, int]:
-    """Options that were asked and are held weigh more than the rest."""
-    same = len(asked.flags & held.flags) - len(asked.flags ^ held.flags)
-    return same + 2 * (asked.stats == held.stats) + 2 * (asked.history == held.history), -len(held.flags)
+    """What was asked and is missing weighs more than what is there unasked."""
+    flags = -4 * len(asked.flags - held.flags) - len(held.flags - asked.flags)
+    return flags - 4 * (asked.stats != held.stats) - 4 * (asked.history != held.history), -len(held.flags)
 
 
 @lru_cache(maxsize=8)

@@ -54,7 +54,8 @@ def histories(item: Item, special: frozenset[str], start: int, end: int) -> Hist
     rows |= maker.other_prices(new, used) | maker.counts(new, used) | maker.ratings()
     rows |= {15: flat(maker.refreshes()), 18: flat(box)}
     holders = maker.holders(shown, amazon)
-    used_holders = [(t, SELLERS[(v * 7) % len(SELLERS)] if v >= 0 else "") for t, v in used]
+    sellers = merge(used, used, lambda v, _: v * 7 % len(SELLERS) if v >= 0 else -1)
+    used_holders = [(t, SELLERS[i] if i >= 0 else "") for t, i in sellers]
     sold = maker.sold()
     return Histories(rows, ranks, maker.ranks("leaf", 6.0), gaps, holders, used_holders, sold, maker.coupons())
 
