@@ -49,7 +49,7 @@ class ReplayAdapter(BaseAdapter):
         super().__init__()
         self.library = library if isinstance(library, Library) else Library(_paths(library))
 
-    def send(self, request: requests.PreparedRequest, *_: Any, **__: Any) -> requests.Response:
+    def send(self, request: requests.PreparedRequest, stream: bool = False, *_: Any, **__: Any) -> requests.Response:
         """The recorded answer. Raises CassetteMiss or ReplayError, which are requests.ConnectionError."""
         try:
             hit = self.library.play(_wire(request))
@@ -57,7 +57,11 @@ class ReplayAdapter(BaseAdapter):
             kind = CassetteMiss if error.kind is Kind.CASSETTE_MISS else ReplayError
             raise kind(error.message, error.kind.value, error.details, request) from None
         raw = _raw(hit.exchange, request)
-        return HTTPAdapter.build_response(cast(HTTPAdapter, self), request, raw)
+        response = HTTPAdapter.build_response(cast(HTTPAdapter, self), request, raw)
+        if not stream and "content-encoding" not in raw.headers:  # at once instead of in small chunks
+            response._content = raw.read()
+            response._content_consumed = True  # type: ignore[attr-defined]
+        return response
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -116,7 +120,8 @@ def _raw(exchange: Exchange, request: requests.PreparedRequest) -> HTTPResponse:
             continue
         for value in values:
             headers.add(name, value)
-            message[name] = value
+            if name.lower() == "set-cookie":
+                message[name] = value
     return HTTPResponse(
         body=io.BytesIO(exchange.body),
         headers=headers,
