@@ -6,10 +6,12 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 
+from keepa_cli.evals import load_file
 from tests.conftest import REPO
 from tests.house.commands import resolve
 from tests.house.source import text, tracked
@@ -86,3 +88,28 @@ def test_the_first_screen_has_the_two_commands(page: str) -> None:
 def test_dev_commands_in_pages_exist() -> None:
     given = {m for page in PAGES for m in re.findall(r"scripts/dev\.py ([a-z]+)", text(page))}
     assert given <= {"demo", "test", "check", "docs", "bench"}
+
+
+BLOCKS = [
+    (page, number, block)
+    for page in PAGES
+    for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", text(page), re.DOTALL | re.MULTILINE), 1)
+]
+
+
+@pytest.mark.parametrize(("page", "number", "block"), BLOCKS, ids=[f"{page}-{n}" for page, n, _ in BLOCKS])
+def test_python_in_pages_works(page: str, number: int, block: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPO)
+    names: dict[str, Any] = {}
+    exec(compile(block, f"{page}, block {number}", "exec"), names)
+    for name, test in list(names.items()):
+        if name.startswith("test_"):
+            test()
+    if "answer" in names:
+        assert names["answer"].status_code == 200
+
+
+def test_the_example_eval_of_the_page_is_one(tmp_path: Path) -> None:
+    (block,) = re.findall(r"^```json\n(.*?)^```", text("docs/testing.md"), re.DOTALL | re.MULTILINE)
+    (tmp_path / "example.json").write_text(block, encoding="utf-8")
+    assert load_file(tmp_path / "example.json").id == "unknown-marketplace"
