@@ -24,7 +24,9 @@ _NO_TLD = {b"png", b"jpg", b"jpeg", b"gif", b"webp", b"svg", b"css", b"js", b"js
 _URL = re.compile(rb"(?i)https?://[^\s\"'<>\\()]+")
 _WEBHOOK = re.compile(rb"(?i)webhook|^https?://(?:[^/]*\.)?hooks?\.")
 _ELEMENT = re.compile(rb"(?i)<(" + SECRET_FIELDS.encode() + rb")(?: [^<>]{0,200})?>([^<]+)</")
-_PART = re.compile(rb"name=\"?(?i:" + SECRET_FIELDS.encode() + rb")\"?[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n([^\r\n]+)")
+_PART = re.compile(
+    rb"name=\"?(?i:" + SECRET_FIELDS.encode() + rb")\"?[^\r\n]{0,200}\r?\n(?:[^\r\n]{1,200}\r?\n){0,8}\r?\n([^\r\n]+)"
+)
 
 Place = tuple[str, int, int]
 """A rule and the place of what it found."""

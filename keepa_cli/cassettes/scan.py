@@ -139,9 +139,10 @@ class _Scan:
     def blocks(self, data: bytes, place: str, depth: int) -> bytes:
         """`data` with the base64 blocks of YAML blanked out, after a look into them."""
         edits: list[tuple[int, int, bytes]] = []
+        line, at = 1, 0
         for match in _BINARY.finditer(data):
             group = 1 if match[1] else 2
-            line = data.count(b"\n", 0, match.start()) + 1
+            line, at = line + data.count(b"\n", at, match.start()), match.start()
             try:
                 plain = base64.b64decode(match[group])
             except ValueError:

@@ -18,7 +18,8 @@ from keepa_cli.core.encodings import BETWEEN, SHORT, Needles
 from keepa_cli.core.views import BACKSLASH, View, after_escape, is_escaped, unescaped, views, without_numbers
 
 _NESTING = 3
-_TOKEN = 24
+TOKEN = 24
+_INNER_TOKEN = 12
 _INFLATED = 1 << 20
 _BETWEEN_RUN = re.compile(rb"[ \t\r\n\f\v\\\0]+")
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
@@ -31,7 +32,11 @@ Span = tuple[str, int, int]
 
 def tokens(data: bytes) -> set[bytes]:
     """The long words of `data` that could be base64."""
-    return {t for t in data.translate(_TO_TOKENS).split() if len(t) >= _TOKEN}
+    return _words(data, TOKEN)
+
+
+def _words(data: bytes, least: int) -> set[bytes]:
+    return {word for word in data.translate(_TO_TOKENS).split() if len(word) >= least}
 
 
 def holds(data: bytes, needles: Iterable[Needles], nesting: int = 0) -> bool:
@@ -128,7 +133,7 @@ def _hides(token: bytes, needles: tuple[Needles, ...], nesting: int) -> bool:
         packed = plain.find(b"\x1f\x8b\x08")
         if packed >= 0 or plain[:1] == b"\x78":
             plain = _inflated(plain[max(packed, 0) :])
-        elif not is_escaped(plain) and not tokens(plain):
+        elif not is_escaped(plain) and not _words(plain, _INNER_TOKEN):
             continue
         if holds(plain, needles, nesting + 1):
             return True

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import quote, quote_plus
 
-from keepa_cli.core.views import NUMERIC
+from keepa_cli.core.views import NUMERIC, unescaped
 
 SHORT = 4
 """A shorter secret is never searched inside other text: it would be found everywhere."""
@@ -81,7 +81,8 @@ class Needles:
         loose: set[bytes] = set()
         short: set[bytes] = set()
         if min(map(len, squeezed)) >= _LOOSE:
-            loose = {s.lower() for s in squeezed} | {raw.hex().encode()}
+            read = {r.translate(None, BETWEEN).lower() for r in unescaped(raw, wide=not secret.isascii())}
+            loose = {s.lower() for s in squeezed} | {r for r in read if len(r) >= _LOOSE} | {raw.hex().encode()}
         elif len(raw) >= SHORT:
             short = spellings | {raw.hex().encode(), raw.hex().upper().encode()}
         parts = {_inner_base64(raw, i) for i in range(3)} if len(raw) >= 8 else set()

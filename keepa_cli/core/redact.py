@@ -61,6 +61,7 @@ class Redactor:
                 self.secrets.append(spelling)
                 self._needles.append(Needles.of(spelling))
         self._shortest = min((len(s.encode("utf-8", "surrogatepass")) for s in self.secrets), default=0)
+        self._shortest = min(self._shortest, detect.TOKEN)
 
     def with_secrets(self, *secrets: str) -> Redactor:
         """A redactor that knows these as well; this one is left as it is."""

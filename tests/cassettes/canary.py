@@ -94,6 +94,7 @@ def encodings() -> dict[str, Encode]:
 def leaked(data: bytes, key: str = KEY, depth: int = 3) -> list[str]:
     """The forms of `key` that a patient reader finds in `data`."""
     raw = key.encode()
+    data = data if b"\0" not in data else data + b" " + data.replace(b"\0", b"")
     found = {f"text, layer {i}" for i, text in enumerate(_layers(data)) if _flat(raw) in _flat(text)}
     found |= {"hex"} if raw.hex().encode() in data.lower() else set()
     if depth:
@@ -132,7 +133,7 @@ def _packed(data: bytes) -> Iterator[bytes]:
             for offset in range(4):
                 part = word[offset:].replace(b"-", b"+").replace(b"_", b"/")
                 try:
-                    yield base64.b64decode(part[: len(part) // 4 * 4])
+                    yield base64.b64decode(part + b"=" * (-len(part) % 4))
                 except binascii.Error:
                     continue
 
