@@ -35,7 +35,7 @@ class Kept:
     findings: list[Finding] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     sent: int = 0
-    exchanges: int = 0
+    recorded_at: str | None = None
 
 
 class Keeper:
@@ -56,7 +56,7 @@ class Keeper:
     def keep(self, found: Journalled) -> Kept:
         """Put the exchanges of a journal where they belong. Never raises: the answer is still to be delivered."""
         name = str(found.meta.get("name") or "recording")
-        common: dict[str, Any] = {"name": name, "sent": found.sent, "exchanges": len(found.exchanges)}
+        common: dict[str, Any] = {"name": name, "sent": found.sent}
         try:
             if not found.exchanges:
                 found.discard()
@@ -67,12 +67,13 @@ class Keeper:
                 kept_at = self._quarantine(name, found)
                 found.discard()
                 return Kept(**common, kept_at=kept_at, findings=findings)
-            path = self._store(found.exchanges, meta_of(found))
+            meta = meta_of(found)
+            path = self._store(found.exchanges, meta)
             found.discard()
         except (KeepaCliError, OSError) as error:
             reason = error.message if isinstance(error, KeepaCliError) else io_error("move", found.path, error).message
             return Kept(**common, problems=[f"{reason} It stays in the journal and is stored with the next recording."])
-        return Kept(**common, path=path)
+        return Kept(**common, path=path, recorded_at=meta["recorded_at"])
 
     def _quarantine(self, name: str, found: Journalled) -> Path:
         folder = private_folder(self._state_dir, "quarantine")

@@ -190,7 +190,8 @@ def _delivered(response: WireResponse, kept: Kept, problems: list[str]) -> WireR
     if kept.findings:
         raise _secret_detected(response, kept)
     if kept.path:
-        return replace(response, source=replace(response.source, name=str(kept.path), notes=tuple(problems)))
+        source = replace(response.source, name=str(kept.path), recorded_at=kept.recorded_at, notes=tuple(problems))
+        return replace(response, source=source)
     reasons = [*problems, *kept.problems] or ["the journal holds no exchange"]
     where = f" What could be kept is in {kept.kept_at}." if kept.kept_at else ""
     note = f"This answer was not recorded: {'; '.join(reasons)}.{where}"

@@ -79,6 +79,7 @@ def test_the_caller_gets_the_untouched_answer_and_the_inbox_a_clean_one(recorder
     assert answer.headers["x-key"] == (KEY,)
     assert answer.source.kind == "record"
     assert answer.source.notes == ()
+    assert answer.source.recorded_at
     assert Path(answer.source.name).parent == state / "inbox"
     [[kept]] = stored(state)
     assert json.loads(kept.body)["big"] == body["big"]
