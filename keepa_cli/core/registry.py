@@ -17,7 +17,8 @@ class Param:
 
     `parse` turns a given value into the canonical one and raises ValueError with a sentence for people;
     `accepts` lists the JSON types taken before `parse`. `position` puts the parameter on the command line
-    without a flag. `hidden` values are secrets: never echoed, never in a request summary.
+    without a flag. `hidden` values are secrets: never echoed, never in a request summary. Items of a list are
+    split at commas unless they are `whole`.
     """
 
     help: str | None = None
@@ -32,6 +33,7 @@ class Param:
     position: bool | None = None
     flag: str | None = None
     hidden: bool | None = None
+    whole: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def _value(arg: Arg, given: Any, text: bool) -> Any:
     if not arg.many:
         return _one(arg, given, text)
     items = list(given) if isinstance(given, list | tuple) else [given]
-    split = [part for v in items for part in (_commas(v) if isinstance(v, str) else [v])]
+    split = items if arg.spec.whole else [part for v in items for part in (_commas(v) if isinstance(v, str) else [v])]
     if not split:
         raise ValueError(f"{arg.name} is empty")
     if arg.spec.max_items and len(split) > arg.spec.max_items:

@@ -12,7 +12,7 @@ from keepa_cli.ops._names import REQUEST_GET
 Endpoint = Annotated[
     str, Param("Path below the API, such as /product.", position=True, pattern=r"/[A-Za-z][A-Za-z0-9/_-]{0,63}")
 ]
-Pair = Annotated[str, Param("A query parameter as NAME=VALUE; repeat it for more.", metavar="NAME=VALUE")]
+Pair = Annotated[str, Param("A query parameter as NAME=VALUE; repeat it for more.", metavar="NAME=VALUE", whole=True)]
 UNKNOWN_COST = Cost(
     (CostPart("raw_request", 1, 500, "the price of a request by hand is not known beforehand"),), confirm=True
 )
