@@ -14,7 +14,7 @@ from urllib.parse import unquote_plus
 
 from keepa_cli.cassettes import content, rules
 from keepa_cli.cassettes.model import Exchange
-from keepa_cli.cassettes.urls import stored_header, stored_url
+from keepa_cli.cassettes.urls import split_query, stored_header, stored_url
 from keepa_cli.core import jsontext
 from keepa_cli.core.redact import REDACTED, Redactor, is_marked, is_secret_name, replaced, secret_parameters
 from keepa_cli.keepa.wire import BASE_URL
@@ -26,6 +26,8 @@ KEPT_HEADERS = frozenset({"content-type", "retry-after", "location", "date"})
 USER_AGENT = "keepa-cli"
 _MARK = REDACTED.encode()
 _NESTING = 4
+_PASSES = 6
+"""What is replaced can leave something that reads as an address in turn."""
 _OWN_SECRET = 16
 _ESCAPED_NAME = re.compile(rb'\\"(?:(?i:' + rules.NAMED.encode() + rb"))\\")
 _BODILESS = {204, 304}
@@ -36,9 +38,15 @@ def sanitize(exchange: Exchange, redactor: Redactor) -> tuple[Exchange, dict[str
 
     Never raises: an exchange that cannot be understood becomes an empty one with a marked body.
     """
+    total: Counter[str] = Counter()
     try:
-        scrub = _Scrub(redactor.with_secrets(*_own_secrets(exchange)))
-        return scrub.exchange(exchange), {rule: n for rule, n in sorted(scrub.counts.items()) if n}
+        for _ in range(_PASSES):
+            scrub = _Scrub(redactor.with_secrets(*_own_secrets(exchange)))
+            exchange = scrub.exchange(exchange)
+            total.update(+scrub.counts)
+            if not +scrub.counts:
+                break
+        return exchange, dict(sorted(total.items()))
     except Exception:  # noqa: BLE001 - a recording is never lost to a body that nobody foresaw
         return Exchange("GET", BASE_URL + "/", {}, b"", 599, "", {"Content-Length": [str(len(_MARK))]}, _MARK), {
             "opaque": 1
@@ -188,7 +196,7 @@ class _Scrub:
 
 def _own_secrets(exchange: Exchange) -> Iterator[str]:
     """Secrets that the exchange itself names: a key that is not the configured one, the address of a webhook."""
-    pairs = [p.partition("=") for p in re.split(r"[?&;#]", _text(exchange.url))]
+    pairs = [p.partition("=") for p in split_query(_text(exchange.url))]
     named = [(unquote_plus(name).lower(), unquote_plus(value)) for name, _, value in pairs]
     notify = ("type", "webhook") in named
     for name, value in named:

@@ -7,7 +7,7 @@ from collections import Counter
 from urllib.parse import unquote
 
 from keepa_cli.cassettes.rules import patterns
-from keepa_cli.core.redact import URL_MARK, Redactor, is_marked, is_secret_name, parameters_redacted, replaced
+from keepa_cli.core.redact import URL_MARK, Redactor, is_secret_name, parameters_redacted, replaced
 from keepa_cli.keepa.wire import BASE_URL
 
 _ORIGIN = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]{0,20}:)?[/\\]{2}[^/?#\\]*")
@@ -37,7 +37,7 @@ def _scrubbed(rest: str, redactor: Redactor, counts: Counter[str]) -> str:
     data = redactor.values(before, URL_MARK)
     counts["value"] += data is not before
     text = data.decode("utf-8", "replace")
-    path, *pieces = _split(text)
+    path, *pieces = split_query(text)
     pairs = list(zip(pieces[::2], pieces[1::2], strict=True))
     notify = any(_named(pair) == "type" and "webhook" in pair.lower() for _, pair in pairs)
     kept: list[tuple[str, str]] = []
@@ -56,7 +56,7 @@ def _scrubbed(rest: str, redactor: Redactor, counts: Counter[str]) -> str:
     return replaced(clean, [(start, end, URL_MARK) for _, start, end in found]).decode("utf-8", "replace")
 
 
-def _split(text: str) -> list[str]:
+def split_query(text: str) -> list[str]:
     """The path, then separators and pairs in turn; a later `?` belongs to a value."""
     path, question, query = text.partition("?")
     if "#" in path or not question:
@@ -71,7 +71,7 @@ def _named(pair: str) -> str:
 def _pair(name: str, pair: str, notify: bool, counts: Counter[str]) -> str:
     raw, equals, value = pair.partition("=")
     webhook = name.startswith("webhook") or (notify and name == "url")
-    if not value or is_marked(value.encode()) or not (webhook or is_secret_name(name)):
+    if not value or value == _MARK or not (webhook or is_secret_name(name)):
         return pair
     counts["webhook_url" if webhook else "secret_parameter"] += 1
     return raw + equals + _MARK
