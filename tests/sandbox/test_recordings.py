@@ -53,6 +53,12 @@ def test_a_body_that_was_recorded_compressed_stays_so(tmp_path: Path) -> None:
         assert ask(sandbox, "/product", domain=1, asin="B0AMAZON01").content == BODY
 
 
+def test_a_body_that_was_stored_decoded_is_not_announced_as_compressed(tmp_path: Path) -> None:
+    put(tmp_path, PRODUCT, (200, "OK", BODY, {"Content-Encoding": ["gzip"]}))
+    with running_sandbox(cassettes=tmp_path) as sandbox:
+        assert ask(sandbox, "/product", domain=1, asin="B0AMAZON01").content == BODY
+
+
 def test_a_miss_names_the_fingerprint_and_never_the_key(tmp_path: Path) -> None:
     put(tmp_path, PRODUCT, (200, "OK", BODY, {}))
     with running_sandbox(cassettes=tmp_path) as sandbox:
