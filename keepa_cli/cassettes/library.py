@@ -144,7 +144,7 @@ class Library:
     def first_writable(self) -> Path:
         """The root that promotion writes to: the first that is writable and not the bundled samples."""
         own = self.roots
-        if len(own) > 1 and own[-1].resolve() == bundled_root().resolve():
+        if len(own) > 1 and os.path.realpath(own[-1]) == os.path.realpath(bundled_root()):
             own = own[:-1]
         for root in own:
             if _writable(root):

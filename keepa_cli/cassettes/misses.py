@@ -140,7 +140,8 @@ def _reason(request: WireRequest, nearest: dict[str, Any] | None, listings: Sequ
     if nearest is None:
         if any(True for listing in listings for _ in listing.entries()):
             return "nothing_similar", "no recording resembles it."
-        return "empty_library", "the library holds no cassettes."
+        folders = ", ".join(str(listing.root) for listing in listings) or "no folder"
+        return "empty_library", f"the library holds no cassettes (searched: {folders})."
     where = f"nearest is {nearest['name']} (file {nearest['file']})"
     if nearest["path"] != _shown_path(normal_path(request.path)):
         return "other_path", f"{where}, which is for {nearest['path']}."

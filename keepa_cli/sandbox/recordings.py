@@ -10,6 +10,7 @@ from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.keepa.wire import WireRequest
 from keepa_cli.sandbox.bodies import Body
 from keepa_cli.sandbox.messages import Call, Reply, dumps
+from keepa_cli.transport.replay import really_encoded
 
 if TYPE_CHECKING:
     from keepa_cli.cassettes.library import Library
@@ -32,11 +33,9 @@ class Recordings:
             found = self.library.play(WireRequest(call.method, call.path, call.pairs, body, kind)).exchange
         except KeepaCliError as miss:
             return _miss(miss, now_ms)
+        dropped = PER_CONNECTION if really_encoded(found) else PER_CONNECTION | {"content-encoding"}
         headers = tuple(
-            (name, value)
-            for name, values in found.headers.items()
-            if name.lower() not in PER_CONNECTION
-            for value in values
+            (name, value) for name, values in found.headers.items() if name.lower() not in dropped for value in values
         )
         return Reply(found.status, Body((found.body,)), headers, reason=found.reason, plain=True)
 

@@ -12,13 +12,12 @@ import requests
 from requests.adapters import BaseAdapter, HTTPAdapter
 from urllib3 import HTTPHeaderDict, HTTPResponse
 
-from keepa_cli.cassettes.content import header, is_text
 from keepa_cli.cassettes.fingerprint import query_pairs, request_path
 from keepa_cli.cassettes.library import Library
 from keepa_cli.cassettes.model import Exchange
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.keepa.wire import WireRequest
-from keepa_cli.transport.body import BodyError, decode
+from keepa_cli.transport.replay import really_encoded
 
 Roots = str | Path | Iterable[str | Path]
 
@@ -114,7 +113,7 @@ class _Original:
 
 def _raw(exchange: Exchange, request: requests.PreparedRequest) -> HTTPResponse:
     headers, message = HTTPHeaderDict(), HTTPMessage()
-    encoded = _really_encoded(exchange)
+    encoded = really_encoded(exchange)
     for name, values in exchange.headers.items():
         if name.lower() == "content-encoding" and not encoded:
             continue
@@ -133,14 +132,3 @@ def _raw(exchange: Exchange, request: requests.PreparedRequest) -> HTTPResponse:
         request_method=request.method,
         enforce_content_length=False,  # recorders keep the length of the compressed body
     )
-
-
-def _really_encoded(exchange: Exchange) -> bool:
-    """Whether the stored body still has the encoding its header names: many recorders store it decoded."""
-    codings = tuple(header(exchange.headers, "content-encoding"))
-    if not codings or not exchange.body:
-        return False
-    try:
-        return decode(exchange.body, {"content-encoding": codings}) != exchange.body
-    except BodyError as error:
-        return error.cause != "undecodable" or not is_text(exchange.body)

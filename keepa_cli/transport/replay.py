@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from keepa_cli.cassettes.codec import invalid_cassette
-from keepa_cli.cassettes.content import is_text
+from keepa_cli.cassettes.content import header, is_text
 from keepa_cli.cassettes.fingerprint import normal_path, of_request, request_path
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.keepa.wire import Source, WireResponse
@@ -14,6 +14,7 @@ from keepa_cli.transport.body import BodyError, decode
 
 if TYPE_CHECKING:
     from keepa_cli.cassettes.library import Hit, Library
+    from keepa_cli.cassettes.model import Exchange
     from keepa_cli.keepa.wire import WireRequest
 
 _GZIP = b"\x1f\x8b"
@@ -97,3 +98,14 @@ def _decoded(body: bytes, headers: dict[str, tuple[str, ...]], hit: Hit) -> byte
                 headers["content-encoding"] = codings
             return body
         raise invalid_cassette(hit.location, f"the compressed body of answer {hit.ordinal} is broken") from None
+
+
+def really_encoded(exchange: Exchange) -> bool:
+    """Whether the stored body still has the encoding its header names: many recorders store it decoded."""
+    codings = tuple(header(exchange.headers, "content-encoding"))
+    if not codings or not exchange.body:
+        return False
+    try:
+        return decode(exchange.body, {"content-encoding": codings}) != exchange.body
+    except BodyError as error:
+        return error.cause != "undecodable" or not is_text(exchange.body)

@@ -103,3 +103,19 @@ def test_the_bundled_samples_are_not_written(tmp_path: Path) -> None:
     with pytest.raises(KeepaCliError) as failure:
         Library([tmp_path / "file" / "x", bundled_root()]).first_writable()
     assert failure.value.kind is Kind.IO_ERROR
+
+
+def test_a_root_that_is_a_file_or_a_loop_holds_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    roots = [tmp_path / "file", tmp_path / "loop"]
+    try:
+        roots[1].symlink_to(roots[1])
+    except OSError:
+        roots.pop()
+    assert list(Library(roots).entries()) == []
+    env = {
+        "KEEPA_CLI_CASSETTES": os.pathsep.join(map(str, roots)),
+        "KEEPA_CLI_DATA_DIR": str(tmp_path),
+        "KEEPA_CLI_CONFIG": str(tmp_path / "c.toml"),
+    }
+    assert library_roots(Context(env=env, cwd=tmp_path))[: len(roots)] == roots

@@ -104,3 +104,11 @@ def test_the_key_never_reaches_the_library(root: Path) -> None:
     promote(root, "one", ask())
     keyed = WireRequest("GET", "/product", (("key", KEY), *ask().query))
     assert Library([root]).play(keyed).name == "one"
+
+
+def test_an_empty_library_says_where_it_looked(root: Path, tmp_path: Path) -> None:
+    error = miss(Library([root, tmp_path / "missing"]), ask())
+    assert error.details["reason"] == "empty_library"
+    assert error.details["searched"] == [str(root), str(tmp_path / "missing")]
+    assert str(root) in error.message and "holds no cassettes" in error.message
+    assert error.details["nearest"] is None
