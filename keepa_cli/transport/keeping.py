@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from keepa_cli import __version__
-from keepa_cli.cassettes import journal
+from keepa_cli.cassettes import journal, recordings
 from keepa_cli.cassettes.journal import Journalled
 from keepa_cli.cassettes.model import Exchange, Finding
 from keepa_cli.cassettes.recordings import private_folder
@@ -78,6 +78,17 @@ class Keeper:
     def _quarantine(self, name: str, found: Journalled) -> Path:
         folder = private_folder(self._state_dir, "quarantine")
         return quarantine.keep(folder, name, found.exchanges, self._redactor, self._now())
+
+
+def recover_inbox(state_dir: Path, redactor: Redactor, now: Now) -> list[Kept]:
+    """Bring what killed recorders left in the journal into the inbox. Costs nothing where there is nothing."""
+    if not any((state_dir / "journal").glob("*/*" + journal.SUFFIX)):
+        return []
+
+    def store(exchanges: Sequence[Exchange], meta: dict[str, Any]) -> Path:
+        return recordings.store(state_dir, exchanges, str(meta["name"]), meta, now())
+
+    return Keeper(state_dir, store, redactor, now).recover()
 
 
 def meta_of(found: Journalled) -> dict[str, Any]:

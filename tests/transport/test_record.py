@@ -25,7 +25,7 @@ from keepa_cli.transport import child, record
 from keepa_cli.transport.live import LiveTransport
 from keepa_cli.transport.policy import NO_RETRY, RetryPolicy
 from keepa_cli.transport.record import RecordTransport
-from tests.cassettes.canary import KEY, leaked
+from tests.cassettes.canary import KEY, encodings, leaked
 from tests.support.scripted_server import ScriptedServer, Step
 
 TOKEN = WireRequest("GET", "/token")
@@ -86,6 +86,35 @@ def test_the_caller_gets_the_untouched_answer_and_the_inbox_a_clean_one(recorder
     assert REDACTED in json.loads(kept.body)["error"]["message"]
     assert_no_key(state)
     assert not list((state / "journal").rglob("*.jsonl"))
+
+
+def test_no_spelling_of_the_key_reaches_the_disk(recorder: Make, state: Path) -> None:
+    spelled = {name: encode(KEY).decode("latin-1") for name, encode in encodings().items()}
+    moved = {
+        "status": 302,
+        "headers": {"Location": f"https://api.keepa.com/x?apikey={spelled['percent']}"},
+        "text": KEY,
+    }
+    echoed = {"status": 404, "json": spelled, "encode": "gzip", "headers": {"Set-Cookie": [f"a={KEY}", "b=1"]}}
+    with ScriptedServer([moved, echoed]) as server:
+        assert KEY in recorder(server.url).send(TOKEN).body.decode()
+        answer = recorder(server.url).send(WireRequest("GET", "/product", (("asin", "B1"), ("x", KEY))))
+        assert json.loads(answer.body) == spelled
+    assert len(stored(state)) == 2
+    assert_no_key(state)
+
+
+def test_real_bodies_are_kept_token_for_token(recorder: Make, state: Path, shared_data: Path) -> None:
+    def tokens(data: bytes) -> Any:
+        return json.loads(data, parse_int=str, parse_float=str, object_pairs_hook=list)
+
+    for path in sorted(shared_data.rglob("*.json")):
+        with ScriptedServer([{"body": path.read_bytes()}]) as server:
+            answer = recorder(server.url, name=path.stem).send(WireRequest("GET", "/product", (("asin", path.stem),)))
+        assert answer.source.notes == ()
+        assert answer.body == path.read_bytes()
+        kept = parse_cassette(Path(answer.source.name).read_bytes(), path.name)[0]
+        assert tokens(kept.body) == tokens(path.read_bytes())
 
 
 def test_the_note_beside_it_tells_where_and_when(recorder: Make, state: Path) -> None:

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.redact import Redactor
 from keepa_cli.keepa.wire import WireRequest
 from keepa_cli.transport import child
-from keepa_cli.transport.keeping import Keeper
+from keepa_cli.transport.keeping import recover_inbox
 from tests.cassettes.canary import KEY, leaked
 from tests.conftest import REPO
 from tests.support.scripted_server import ScriptedServer
@@ -91,12 +92,7 @@ def journalled(state: Path) -> list[journal.Journalled]:
 
 
 def recover(state: Path) -> list[Any]:
-    def store(exchanges: Any, meta: dict[str, Any]) -> Path:
-        from datetime import UTC, datetime
-
-        return recordings.store(state, exchanges, meta["name"], meta, datetime.now(UTC))
-
-    return Keeper(state, store, Redactor()).recover()
+    return recover_inbox(state, Redactor(), lambda: datetime.now(UTC))
 
 
 def assert_whole(state: Path) -> None:
