@@ -55,9 +55,9 @@ def library_roots(ctx: Context) -> list[Path]:
     wanted = [ctx.cwd / root for root in ctx.settings["cassettes"]]
     wanted += [here] if here.is_dir() else []
     wanted += [ctx.data_dir / "cassettes", bundled_root()]
-    distinct: dict[Path, Path] = {}
+    distinct: dict[str, Path] = {}
     for root in wanted:
-        distinct.setdefault(root.resolve(), root)
+        distinct.setdefault(os.path.realpath(root), root)
     return list(distinct.values())
 
 
