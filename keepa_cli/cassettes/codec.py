@@ -142,7 +142,7 @@ class _Reader:
             request_headers=self.headers(request, "request."),
             request_body=self.body(request.get("body"), "request.body"),
             status=self.code(status.get("code")),
-            reason=str(status.get("message") or ""),
+            reason=self.value(status.get("message"), "response.status.message"),
             headers=self.headers(response, "response."),
             body=self.body(body["string"], "response.body.string"),
         )

@@ -273,6 +273,7 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
     "bad port": (GOOD.replace(URL, "http://h:x/"), "request.uri"),
     "no status": (without("code").replace("message", "code"), "response.status.code"),
     "odd status": (GOOD.replace("code: 200", "code: 2000"), "response.status.code"),
+    "reason list": (GOOD.replace("message: OK", "message: [OK]"), "response.status.message holds a list"),
     "no body string": (GOOD.replace("string:", "json:"), "response.body.string is missing"),
     "body number": (GOOD.replace("string: |-\n        {}", "string: 1"), "the int 1, not text"),
     "body list": (GOOD.replace("string: |-\n        {}", "string: []"), "a list, not text"),
