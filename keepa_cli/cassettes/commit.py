@@ -132,7 +132,7 @@ def _circumstances(batch: Batch, manifest: Manifest) -> dict[str, Any]:
         "meta": batch.found.meta,
         "parent_manifest_sha256": manifest.parent_sha256,
         "tools": tools(),
-        "redaction": {"sanitizer_version": _sanitizer_version()},
+        "redaction": _redaction(batch.found.meta),
         "verification": batch.verification or {"replay": NOT_RUN, "evals": NOT_RUN},
         "promotion": {
             "promoted_at": evidence.utc(batch.moment),
@@ -146,11 +146,29 @@ def _circumstances(batch: Batch, manifest: Manifest) -> dict[str, Any]:
     }
 
 
+def _redaction(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """The rules that were applied, and what was taken out before, while it was recorded."""
+    from keepa_cli.cassettes.sanitize import KEPT_HEADERS, KEPT_REQUEST_HEADERS
+    from keepa_cli.cassettes.scan import RULES
+    from keepa_cli.core.redact import encoded_forms
+
+    rules = {
+        "sanitizer_version": _sanitizer_version(),
+        "kept_headers": sorted(KEPT_HEADERS),
+        "kept_request_headers": sorted(KEPT_REQUEST_HEADERS),
+        "scan_rules": sorted(RULES),
+        "scan_forms": sorted(encoded_forms("0")),
+    }
+    digest = hashlib.sha256(evidence.dump_json(rules)).hexdigest()
+    return {**rules, "ruleset_sha256": digest, "while_recording": _plain(meta.get("redacted"))}
+
+
 def _plain(value: Any) -> Any:
-    """The versions that a recorder noted, as far as they are a flat map of short texts."""
+    """What a recorder noted, as far as it is a flat map of short texts and numbers."""
     if not isinstance(value, dict):
         return None
-    return {str(k)[:40]: str(v)[:40] for k, v in sorted(value.items())[:20]}
+    short = ((str(k)[:40], v if isinstance(v, int) else str(v)[:40]) for k, v in value.items())
+    return dict(sorted(short)[:20])
 
 
 def _record(batch: Batch, circumstances: Mapping[str, Any], manifest_sha256: str) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,6 +41,16 @@ def schema_name(exchange: Exchange) -> str | None:
         kinds = [value for name, value in query_pairs(exchange.url) if name == "type"]
         return "search_category" if kinds == ["category"] else "search_product"
     return _BY_PATH.get(path)
+
+
+def schema_sha256(name: str | None) -> str | None:
+    """The hash of a schema, by which evidence says against what a body was checked."""
+    from keepa_cli.keepa import contract
+
+    if name is None:
+        return None
+    text = json.dumps(contract.schema(name), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def check_exchange(exchange: Exchange, where: str) -> Verdict:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from keepa_cli.cassettes import fingerprint, names
-from keepa_cli.cassettes.contracts import ERROR_ANSWER, Verdict
+from keepa_cli.cassettes.contracts import ERROR_ANSWER, Verdict, schema_sha256
 from keepa_cli.cassettes.evidence import SCHEMA_VERSION
 from keepa_cli.cassettes.model import Exchange
 from keepa_cli.cassettes.stored import Stored, stored
@@ -137,7 +137,11 @@ def sidecar(fixture: Fixture, library: str, circumstances: Mapping[str, Any]) ->
         },
         "tools": circumstances["tools"],
         "redaction": circumstances["redaction"] | {"counts": dict(sorted(fixture.counts.items())), "hits": 0},
-        "contract": {"schema": fixture.schema, "verdict": fixture.verdict},
+        "contract": {
+            "schema": fixture.schema,
+            "schema_sha256": schema_sha256(fixture.schema),
+            "verdict": fixture.verdict,
+        },
         "verification": circumstances["verification"],
         "promotion": circumstances["promotion"],
     }

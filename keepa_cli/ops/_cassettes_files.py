@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,33 @@ def redactor(ctx: Context) -> Redactor:
     return ctx.redactor
 
 
+def recover(ctx: Context) -> list[dict[str, Any]]:
+    """Move what killed recorders left behind to the inbox; the warnings that its user must see."""
+    if not (ctx.state_dir / "journal").is_dir():
+        return []
+    from keepa_cli.transport.keeping import Keeper
+
+    def store(exchanges: Sequence[Exchange], meta: dict[str, Any]) -> Path:
+        return recordings.store(ctx.state_dir, exchanges, str(meta["name"]), meta, ctx.now())
+
+    kept = Keeper(ctx.state_dir, store, redactor(ctx), ctx.now).recover()
+    return [{"code": "recovered", "message": _recovered(one)} for one in kept]
+
+
+def _recovered(one: Any) -> str:
+    if one.path:
+        return f"The recording {one.path.name} was left by a recorder that was killed; it is in the inbox now."
+    if one.kept_at:
+        return f"A recording {one.name} holds what looks like a secret and was cut into {one.kept_at}."
+    if one.problems:
+        return f"A recording {one.name} cannot be moved to the inbox: {' '.join(one.problems)}"
+    spent = "tokens may have been spent on it" if one.sent else "nothing was sent"
+    return f"A recorder of {one.name} ended before an answer came: {spent}."
+
+
 def source(ctx: Context, text: str) -> Path:
+    """The file that `text` names; a recording that is still in the journal of a killed recorder is found as well."""
+    recover(ctx)
     return recordings.find_recording(ctx.state_dir, text, ctx.cwd)
 
 
@@ -71,6 +97,7 @@ def clean(exchange: Exchange, known: Redactor) -> tuple[Exchange, dict[str, int]
 
 
 def listing(ctx: Context, endpoint: str | None) -> dict[str, Any]:
+    warnings = recover(ctx)
     rows = [row for root in library(ctx).roots for row in _rows(ctx, root) if endpoint in (None, row["endpoint"])]
     seen: set[str] = set()
     for row in rows:
@@ -87,7 +114,7 @@ def listing(ctx: Context, endpoint: str | None) -> dict[str, Any]:
         for r in recordings.recordings(ctx.state_dir)
     ]
     roots = [str(root) for root in library(ctx).roots]
-    return {"fixtures": rows, "inbox": waiting, "count": len(rows), "roots": roots}
+    return {"fixtures": rows, "inbox": waiting, "count": len(rows), "roots": roots, "warnings": warnings}
 
 
 def _rows(ctx: Context, root: Path) -> Iterator[dict[str, Any]]:

@@ -12,6 +12,7 @@ import pytest
 from keepa_cli import ops
 from keepa_cli.cassettes import recordings
 from keepa_cli.cassettes.codec import parse_cassette
+from keepa_cli.cassettes.journal import Journal
 from keepa_cli.core.context import Context
 from keepa_cli.engine import Options
 from keepa_cli.engine import run as run_operation
@@ -73,6 +74,19 @@ class TestListAndShow:
         path = cassette(ctx.cwd / "mine.yaml", exchange(url=PRODUCT_URL + f"&key={KEY}"))
         shown = good(ctx, "show", name=str(path))
         assert KEY not in json.dumps(shown)
+
+    def test_what_a_killed_recorder_left_is_recovered(self, ctx: Context) -> None:
+        folder = recordings.private_folder(ctx.state_dir, "journal") / "kettle"
+        folder.mkdir()
+        left = Journal.create(folder / "one.jsonl", {"name": "kettle", "origin": "live"})
+        left.sending(1)
+        left.append(exchange(), {"duration_ms": 3})
+        left.close()
+        data = run(ctx, "list")
+        assert [w["code"] for w in data["warnings"]] == ["recovered"]
+        assert [(r["name"], r["origin"]) for r in data["data"]["inbox"]] == [("kettle", "live")]
+        assert not run(ctx, "list")["warnings"]
+        assert good(ctx, "promote", file="kettle", name="kettle")["origin"] == "live"
 
     def test_an_unknown_name(self, ctx: Context) -> None:
         assert bad(ctx, "show", name="nothing")["kind"] == "fixture_not_found"
