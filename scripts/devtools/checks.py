@@ -82,13 +82,13 @@ def check(args: list[str]) -> int:
 
 
 def _passes(c: Check, python: Path, label: str) -> bool:
-    print(f"{label} {c.name}: {c.what} ... ", end="", flush=True)
+    say(f"{label} {c.name}: {c.what} ...")
     began = time.monotonic()
     try:
         code, output = c.run(python)
     except Stop as stop:
         code, output = stop.code, stop.sentence
-    say(f"{'ok' if code == 0 else 'FAILED'} ({time.monotonic() - began:.1f} s)")
+    say(f"      {'ok' if code == 0 else 'FAILED'} ({time.monotonic() - began:.1f} s)")
     if code:
         say(last_lines(output, 200 if os.environ.get("CI") else 60))
     return code == 0
