@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from keepa_cli import __version__
-from keepa_cli.cassettes import journal, recordings
+from keepa_cli.cassettes import journal
 from keepa_cli.cassettes.journal import Journalled
 from keepa_cli.cassettes.model import Exchange, Finding
 from keepa_cli.cassettes.recordings import private_folder
@@ -21,6 +21,7 @@ from keepa_cli.keepa.answer import bucket_of
 from keepa_cli.keepa.strictjson import load_json
 from keepa_cli.transport import quarantine
 
+_STAYS = "It stays in the journal and is stored with the next recording."
 Store = Callable[[Sequence[Exchange], dict[str, Any]], Path]
 Now = Callable[[], datetime]
 
@@ -36,6 +37,17 @@ class Kept:
     problems: list[str] = field(default_factory=list)
     sent: int = 0
     recorded_at: str | None = None
+
+    def recovered(self) -> str:
+        """What became of a recording whose recorder was killed, as a sentence for its user."""
+        if self.path:
+            return f"The recording {self.path.name} was left by a recorder that was killed; it is in the inbox now."
+        if self.kept_at:
+            return f"A recording {self.name} may not be stored as it is and was cut into {self.kept_at}."
+        if self.problems:
+            return f"A recording {self.name} cannot be moved to the inbox: {' '.join(self.problems)}"
+        spent = "tokens may have been spent on it" if self.sent else "nothing was sent"
+        return f"A recorder of {self.name} ended before an answer came: {spent}."
 
 
 class Keeper:
@@ -70,9 +82,8 @@ class Keeper:
             meta = meta_of(found)
             path = self._store(found.exchanges, meta)
             found.discard()
-        except (KeepaCliError, OSError) as error:
-            reason = error.message if isinstance(error, KeepaCliError) else io_error("move", found.path, error).message
-            return Kept(**common, problems=[f"{reason} It stays in the journal and is stored with the next recording."])
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong here, the answer was paid for
+            return Kept(**common, problems=[f"{_reason(error, found.path)} {_STAYS}"])
         return Kept(**common, path=path, recorded_at=meta["recorded_at"])
 
     def _quarantine(self, name: str, found: Journalled) -> Path:
@@ -80,15 +91,10 @@ class Keeper:
         return quarantine.keep(folder, name, found.exchanges, self._redactor, self._now())
 
 
-def recover_inbox(state_dir: Path, redactor: Redactor, now: Now) -> list[Kept]:
-    """Bring what killed recorders left in the journal into the inbox. Costs nothing where there is nothing."""
-    if not any((state_dir / "journal").glob("*/*" + journal.SUFFIX)):
-        return []
-
-    def store(exchanges: Sequence[Exchange], meta: dict[str, Any]) -> Path:
-        return recordings.store(state_dir, exchanges, str(meta["name"]), meta, now())
-
-    return Keeper(state_dir, store, redactor, now).recover()
+def _reason(error: Exception, path: Path) -> str:
+    if isinstance(error, OSError):
+        error = io_error("move", path, error)
+    return error.message if isinstance(error, KeepaCliError) else f"Storing it failed ({type(error).__name__})."
 
 
 def meta_of(found: Journalled) -> dict[str, Any]:

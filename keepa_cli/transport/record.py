@@ -81,7 +81,7 @@ class RecordTransport:
     def send(self, request: WireRequest, *, retry: bool = True) -> WireResponse:
         """The answer to `request`, recorded. With `retry=False` (writes) exactly one attempt is made."""
         name = self._name or default_name(request)
-        with self._claimed(name) as (keeper, folder):
+        with self._claimed(name) as (keeper, folder, recovered):
             path = folder / f"{self._now().strftime('%Y%m%dT%H%M%S%fZ')}-{secrets.token_hex(4)}{journal.SUFFIX}"
             outcome = child.run(
                 self._job(request, name, path, retry),
@@ -99,10 +99,13 @@ class RecordTransport:
             raise _with_recording(outcome.error, kept)
         if outcome.response is None:
             raise KeepaCliError(Kind.INTERNAL_ERROR, "The recorder reported nothing.")
-        return _delivered(outcome.response, kept, outcome.problems)
+        return _delivered(outcome.response, kept, outcome.problems, recovered)
 
-    def _preflight(self) -> Keeper:
-        """Everything that can be refused is refused here, before tokens are spent. Raises `io_error`."""
+    def _preflight(self) -> tuple[Keeper, list[str]]:
+        """Everything that can be refused is refused here, before tokens are spent. Raises `io_error`.
+
+        Also brings home what killed recorders left; the sentences tell what became of it.
+        """
         keeper = Keeper(self._state_dir, self._store, self.redactor, self._now)
         for name in ("journal", "inbox", "quarantine"):
             check_writable(private_folder(self._state_dir, name))
@@ -116,21 +119,20 @@ class RecordTransport:
                 f"{self._state_dir} has {free // 1024} KiB free; a recording needs up to {ROOM // 1024 // 1024} MiB.",
                 details={"path": str(self._state_dir), "free_bytes": free, "needed_bytes": ROOM},
             )
-        keeper.recover()
-        return keeper
+        return keeper, [kept.recovered() for kept in keeper.recover()]
 
     @contextmanager
-    def _claimed(self, name: str) -> Iterator[tuple[Keeper, Path]]:
+    def _claimed(self, name: str) -> Iterator[tuple[Keeper, Path, list[str]]]:
         """The journal folder of this recording: threads take turns, another process is refused."""
         turn = _TURNS.setdefault((str(self._state_dir), name), threading.Lock())
         with turn, ExitStack() as held:
             with _PREFLIGHT:
-                keeper = self._preflight()
+                keeper, recovered = self._preflight()
                 folder = keeper.journals / name
                 folder.mkdir(mode=0o700, exist_ok=True)
                 journal.claim(folder, held)
             try:
-                yield keeper, folder
+                yield keeper, folder, recovered
             finally:
                 journal.release(folder)
 
@@ -186,16 +188,18 @@ def _with_recording(error: KeepaCliError, kept: Kept) -> KeepaCliError:
     return error
 
 
-def _delivered(response: WireResponse, kept: Kept, problems: list[str]) -> WireResponse:
+def _delivered(response: WireResponse, kept: Kept, problems: list[str], recovered: list[str]) -> WireResponse:
     if kept.findings:
         raise _secret_detected(response, kept)
     if kept.path:
-        source = replace(response.source, name=str(kept.path), recorded_at=kept.recorded_at, notes=tuple(problems))
-        return replace(response, source=source)
-    reasons = [*problems, *kept.problems] or ["the journal holds no exchange"]
-    where = f" What could be kept is in {kept.kept_at}." if kept.kept_at else ""
-    note = f"This answer was not recorded: {'; '.join(reasons)}.{where}"
-    return replace(response, source=replace(response.source, notes=(note.replace("..", "."),)))
+        source = replace(response.source, name=str(kept.path), recorded_at=kept.recorded_at)
+        notes = [*recovered, *problems]
+    else:
+        source = response.source
+        reasons = "; ".join([*problems, *kept.problems] or ["the journal holds no exchange"]).rstrip(".")
+        where = f" What could be kept is in {kept.kept_at}." if kept.kept_at else ""
+        notes = [*recovered, f"This answer was not recorded: {reasons}.{where}"]
+    return replace(response, source=replace(source, notes=tuple(notes)))
 
 
 def _secret_detected(response: WireResponse, kept: Kept) -> KeepaCliError:

@@ -50,7 +50,12 @@ NEUTRAL = {
 
 
 def neutral(kind: Kind, details: dict[str, Any]) -> str:
-    return "network" if details.get("error_type") == "connection_reset" else NEUTRAL[kind]
+    """The case's name of a failure. A reset is told apart from a cut body, an odd status from a 404, by the details."""
+    if details.get("error_type") == "connection_reset":
+        return "network"
+    if kind is Kind.API_ERROR and details.get("http_status") != 404:
+        return "invalid_request"
+    return NEUTRAL[kind]
 
 
 @verb("http.classify")
@@ -108,10 +113,12 @@ def _context(home: Path, server: ScriptedServer) -> Context:
 
 
 def _params(call: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of the operation: the ids asked for and whatever else the case names."""
+    options = {k: v for k, v in call.items() if k not in {"op", "asins", "rule", "timeout_ms", "max_retries"}}
     if call["op"] == "token":
-        return {}
+        return options
     rule = call.get("rule")
-    return {"asin": [rule["format"] % i for i in range(rule["count"])] if rule else call["asins"]}
+    return options | {"asin": [rule["format"] % i for i in range(rule["count"])] if rule else call["asins"]}
 
 
 def _outcome(envelope: dict[str, Any], steps: list[dict[str, Any]]) -> dict[str, Any]:

@@ -281,14 +281,19 @@ def test_threads_record_side_by_side_and_lose_nothing(recorder: Make, state: Pat
     assert kept == sorted([*map(str, range(1, 9)), *["0"] * 8])
 
 
-def test_an_answer_that_cannot_be_stored_is_delivered_and_stored_later(recorder: Make, state: Path) -> None:
+@pytest.mark.parametrize("problem", [OSError(28, "No space left on device"), ValueError(KEY)])
+def test_an_answer_that_cannot_be_stored_is_delivered_and_stored_later(
+    recorder: Make, state: Path, problem: Exception
+) -> None:
     def full(exchanges: Any, meta: Any) -> Path:
-        raise OSError(28, "No space left on device")
+        raise problem
 
     with ScriptedServer([{"json": GOOD}, {"json": GOOD}]) as server:
         answer = recorder(server.url, store=full).send(TOKEN)
         assert json.loads(answer.body) == GOOD
-        assert "No space left" in answer.source.notes[0]
+        assert "not recorded" in answer.source.notes[0]
+        assert "journal" in answer.source.notes[0]
+        assert KEY not in answer.source.notes[0]
         assert not stored(state)
         recorder(server.url).send(WireRequest("GET", "/token", (("i", "2"),)))
     assert len(stored(state)) == 2

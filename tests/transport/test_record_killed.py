@@ -22,7 +22,7 @@ from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.redact import Redactor
 from keepa_cli.keepa.wire import WireRequest
 from keepa_cli.transport import child
-from keepa_cli.transport.keeping import recover_inbox
+from keepa_cli.transport.keeping import Keeper, Kept
 from tests.cassettes.canary import KEY, leaked
 from tests.conftest import REPO
 from tests.support.scripted_server import ScriptedServer
@@ -91,8 +91,11 @@ def journalled(state: Path) -> list[journal.Journalled]:
     return [journal.read(p) for p in (state / "journal").rglob("*.jsonl")]
 
 
-def recover(state: Path) -> list[Any]:
-    return recover_inbox(state, Redactor(), lambda: datetime.now(UTC))
+def recover(state: Path) -> list[Kept]:
+    def store(exchanges: Any, meta: dict[str, Any]) -> Path:
+        return recordings.store(state, exchanges, meta["name"], meta, datetime.now(UTC))
+
+    return Keeper(state, store, Redactor()).recover()
 
 
 def assert_whole(state: Path) -> None:
@@ -199,8 +202,9 @@ def test_the_next_recording_recovers_what_is_left(parent: Callable[..., Parent],
         eventually((state / "storing").exists, "it never stored")
         caller.process.kill()
         caller.process.wait()
-        recorder(server.url).send(WireRequest("GET", "/product"))
+        answer = recorder(server.url).send(WireRequest("GET", "/product"))
     assert len(stored(state)) == 2
+    assert "in the inbox now" in answer.source.notes[0]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -19,6 +19,7 @@ from keepa_cli.cassettes.journal import Journal
 from keepa_cli.core.redact import Redactor
 from keepa_cli.keepa.wire import WireRequest
 from keepa_cli.transport import child, quarantine
+from keepa_cli.transport.keeping import Kept
 from keepa_cli.transport.recorder import Channel, error_in, error_out, request_in, request_out
 from keepa_cli.transport.tape import Tape, to_exchange
 from tests.cassettes.canary import KEY, encodings, exchange, leaked, placements
@@ -186,3 +187,17 @@ def test_the_recorder_gets_a_small_environment() -> None:
     assert not {"KEEPA_API_KEY", "AWS_SECRET"} & set(env)
     assert (env["PATH"], env["https_proxy"], env["LC_ALL"]) == ("/bin", "p", "C")
     assert env["PYTHONPATH"].endswith("/mine")
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        (Kept("x", path=Path("x.yaml")), "in the inbox now"),
+        (Kept("x", kept_at=Path("q/x.yaml")), "was cut into"),
+        (Kept("x", problems=["The disk is full."]), "The disk is full."),
+        (Kept("x", sent=1), "tokens may have been spent"),
+        (Kept("x"), "nothing was sent"),
+    ],
+)
+def test_what_became_of_a_killed_recording_is_told(kept: Kept, said: str) -> None:
+    assert said in kept.recovered()
