@@ -15,8 +15,8 @@ from keepa_cli.sandbox.messages import invalid_parameter
 MAX_ITEMS = 100
 MAX_CATEGORIES = 10
 OFFERS = range(20, 101)
-_CODE = re.compile(r"\d{8,14}")
-_MS = re.compile(r"\d{12,14}")
+_CODE = re.compile(r"[0-9]{8,14}")
+_MS = re.compile(r"[0-9]{12,14}")
 
 Params = Mapping[str, str]
 
@@ -73,7 +73,7 @@ def code_limit(params: Params) -> int | None:
 
 def categories(params: Params) -> list[int]:
     given = [v for v in params.get("category", "").split(",") if v.strip()]
-    if not 1 <= len(given) <= MAX_CATEGORIES or not all(re.fullmatch(r"\s*\d{1,19}\s*", v) for v in given):
+    if not 1 <= len(given) <= MAX_CATEGORIES or not all(re.fullmatch(r"\s*[0-9]{1,19}\s*", v) for v in given):
         raise invalid_parameter("category")
     return [int(v) for v in given]
 
@@ -101,7 +101,7 @@ def _int(params: Params, name: str, default: int | None = -1) -> int | None:
     text = params.get(name, "").strip()
     if not text:
         return default
-    if not re.fullmatch(r"-?\d{1,9}", text):
+    if not re.fullmatch(r"-?[0-9]{1,9}", text):
         raise invalid_parameter(name)
     return int(text)
 
@@ -110,7 +110,7 @@ def _stats(text: str | None) -> tuple[bool, Interval]:
     """Days back, or a range of two ISO dates or Unix times in ms."""
     if not text:
         return False, None
-    if re.fullmatch(r"\d{1,5}", text):
+    if re.fullmatch(r"[0-9]{1,5}", text):
         return True, int(text)
     start, comma, end = text.partition(",")
     try:

@@ -71,6 +71,7 @@ class Sandbox:
         if self._server is not None:
             return self.base_url
         host, port = self.config.host, self.config.port
+        self.app.stopping.clear()
         try:
             self._server = _server_class(host)((host, port), self)
         except OSError as error:
@@ -113,7 +114,8 @@ class Sandbox:
         self.log.append(entry)
         self.answered += 1
         if self._on_request:
-            self._on_request(entry)
+            with contextlib.suppress(OSError, ValueError):  # a log that cannot be written must not cost the answer
+                self._on_request(entry)
 
 
 def _cannot_listen(host: str, port: int, error: OSError) -> KeepaCliError:

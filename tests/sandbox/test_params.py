@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 import requests
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keepa_cli.sandbox import SandboxConfig
+from keepa_cli.sandbox.app import App
+from keepa_cli.sandbox.messages import read_call
+from tests.support.sandbox import KEY, Clock
 
 Get = Callable[..., requests.Response]
 ASIN = "B0AMAZON01"
@@ -22,7 +31,10 @@ MANY = ",".join(f"B0{i:08d}" for i in range(101))
         {"asin": ASIN},
         {"domain": 1, "asin": ""},
         {"domain": 1, "asin": ","},
-        *({**PRODUCT, "domain": d} for d in ("us", "fr", "1.0", "0", "7", "13", "-1", "", "1,2", "99999999999")),
+        *(
+            {**PRODUCT, "domain": d}
+            for d in ("us", "fr", "\u0661", "1.0", "0", "7", "13", "-1", "", "1,2", "99999999999")
+        ),
         {**PRODUCT, "code": "4006381333931"},
         {"domain": 1, "code": "abc"},
         {"domain": 1, "asin": MANY},
@@ -93,3 +105,31 @@ def test_a_hundred_asins_come_back_in_the_order_asked(get: Get) -> None:
     body = get("/product", domain=1, asin=",".join(asins), history=0).json()
     assert [p["asin"] for p in body["products"]] == asins
     assert body["tokensConsumed"] == 100
+
+
+NAMES = """domain asin code code-limit stats update history days offers only-live-offers rating buybox stock videos
+aplus historical-variations term type category parents asins-only page""".split()  # noqa: SIM905
+VALUES = st.one_of(
+    st.sampled_from(
+        ["", "0", "1", "5", "-1", "20", "100", "product", "category", "kettle", ASIN, "B0LARGES01,ZZ", "2025-01-01"]
+    ),
+    st.sampled_from(
+        ["9999-12-31,9999-12-31", "0001-01-01,2025-01-01T00:00+14:00", "9" * 12 + "," + "9" * 14, "\u0660"]
+    ),
+    st.text(max_size=8),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(["product", "search", "category", "token", "", "x"]),
+    st.dictionaries(st.sampled_from(NAMES), VALUES),
+)
+def test_no_parameters_break_the_sandbox(path: str, params: dict[str, str]) -> None:
+    query = urlencode({"key": KEY, "domain": "1", "asin": ASIN, **params}, errors="surrogatepass")
+    reply = APP.answer(read_call("GET", f"/{path}?{query}", b"", False))
+    assert reply.status in {200, 400, 404}, reply.body.plain()
+    json.loads(reply.body.plain())
+
+
+APP = App(SandboxConfig(rate=100_000, clock=Clock()))

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,7 @@ def test_from_cassettes_takes_a_folder_or_the_library(serving: Any, home: Path, 
         (["--host", "example.org"], "host"),
         (["--data", "no-such-folder"], "data"),
         (["--data", ".", "--from-cassettes"], "data"),
+        (["--from-cassettes", "no-such-folder"], "from_cassettes"),
     ],
 )
 def test_bad_input_is_an_error_with_its_field(kc: Any, args: list[str], field: str) -> None:
@@ -164,6 +166,23 @@ def test_serving_can_be_stopped_from_another_thread() -> None:
 def test_a_request_is_shown_on_one_line_whatever_it_holds() -> None:
     entry = LogEntry("GET", "/token", (("term", "a\r\nb \x1b[2J\udcff"), ("asin", "A,B")), 200, 3)
     assert line_of(entry) == "GET /token?term=a%0D%0Ab%20%1B[2J%FF&asin=A,B  200  3 tokens"
+
+
+def test_a_log_that_cannot_be_written_costs_no_answer() -> None:
+    def broken(_: LogEntry) -> None:
+        raise BrokenPipeError
+
+    with Sandbox(on_request=broken) as sandbox:
+        assert requests.get(f"{sandbox.base_url}/token?key={KEY}", timeout=10).status_code == 200
+
+
+def test_a_sandbox_can_be_started_again() -> None:
+    sandbox = Sandbox(SandboxConfig(faults=["slow=0.2"]))
+    for _ in range(2):
+        with sandbox:
+            started = time.monotonic()
+            assert requests.get(f"{sandbox.base_url}/token?key={KEY}", timeout=10).status_code == 200
+            assert time.monotonic() - started >= 0.2
 
 
 def test_starting_twice_keeps_the_address() -> None:

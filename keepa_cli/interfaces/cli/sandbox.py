@@ -72,6 +72,8 @@ def _cassettes(folder: str | None, context: Context) -> list[Path] | None:
     if folder is None:
         return None
     if folder:
+        if not Path(folder).is_dir():
+            raise invalid(f"{folder} is not a folder.", field="from_cassettes", value=folder)
         return [Path(folder)]
     from keepa_cli.cassettes.library import library_roots
 
