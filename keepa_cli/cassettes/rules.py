@@ -17,13 +17,11 @@ MARK = REDACTED.encode()
 _JSON_MARK = b'"' + MARK + b'"'
 _EMPTY = {b"null", b'""', b"true", b"false"}
 
-_EMAIL = re.compile(
-    rb"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]+@(?:[A-Za-z0-9-]{1,63}\.){1,8}([A-Za-z]{2,24})(?![A-Za-z0-9-])"
-)
+_EMAIL = re.compile(rb"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]+@(?:[A-Za-z0-9-]{1,63}\.){1,8}([A-Za-z]{2,24})")
 _NO_TLD = {b"png", b"jpg", b"jpeg", b"gif", b"webp", b"svg", b"css", b"js", b"json", b"yaml", b"md", b"py"}
 _URL = re.compile(rb"(?i)https?://[^\s\"'<>\\()]+")
 _WEBHOOK = re.compile(rb"(?i)webhook|^https?://(?:[^/]*\.)?hooks?\.")
-_ELEMENT = re.compile(rb"(?i)<(" + SECRET_FIELDS.encode() + rb")(?: [^<>]{0,200})?>([^<]+)</")
+_ELEMENT = re.compile(rb"(?i)<(" + SECRET_FIELDS.encode() + rb")(?: [^<>]{0,200})?>([^<\"]+)</")
 _PART = re.compile(
     rb"name=\"?(?i:" + SECRET_FIELDS.encode() + rb")\"?[^\r\n]{0,200}\r?\n(?:[^\r\n]{1,200}\r?\n){0,8}\r?\n([^\r\n]+)"
 )

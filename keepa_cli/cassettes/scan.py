@@ -46,7 +46,7 @@ _MIXED_KEY = re.compile(
 _NAME = rb"(?:(set-cookie2?|cookie)|(?:proxy-)?authorization|x-api-key)"
 _VALUE = rb"([^\s\"'\[\]{},-][^\r\n\"',]*)"
 _HEADERS = (
-    re.compile(rb"(?im)^[ \t]*[\"']?" + _NAME + rb"[\"']?:\s*(?:-\s*)?[\"']?" + _VALUE),
+    re.compile(rb"(?im)^[ \t]*[\"']?" + _NAME + rb"[\"']?:\s*(?:-\s*)?\[?[\"']?" + _VALUE),
     re.compile(rb"(?i)\"" + _NAME + rb"\"\s*:\s*\[?\s*\"" + _VALUE),
     re.compile(rb"(?i)\"name\"\s*:\s*\"" + _NAME + rb"\"\s*,\s*\"value\"\s*:\s*\"" + _VALUE),
 )
@@ -54,6 +54,11 @@ _BINARY = re.compile(
     rb"!!binary(?:[ \t]*[|>][-+0-9]*[ \t]*\r?\n((?:[ \t]+[A-Za-z0-9+/=]+[ \t]*(?:\r?\n|\Z))+)|[ \t]+(\S+))"
 )
 _NAMED = rules.NAMED.encode()
+_INNER_FIELD = re.compile(
+    rb'(?<!\\)\\+"((?i:'
+    + _NAMED
+    + rb'))\\+"[ \t]*:[ \t]*(?:\[[ \t]*)?(?:\\+"([^"\\]*)|(?!null|true|false|\d{1,4}\b)([^\s",\[\]{}\\]+))'
+)
 _ANY_FIELD = re.compile(rb'"(?i:' + _NAMED + rb')\\*"[ \t\r\n]*:|' + jsontext.ESCAPED_NAME)
 
 
@@ -70,7 +75,7 @@ def scan_paths(paths: Iterable[Path], redactor: Redactor) -> list[Finding]:
 def scan_bytes(data: bytes, file: str, redactor: Redactor) -> list[Finding]:
     """The findings in the bytes of a file, in what is packed or encoded inside them, and in the file's name."""
     scan = _Scan(file, redactor)
-    scan.name()
+    scan.name(file)
     scan.look(data, "")
     return scan.findings
 
@@ -100,8 +105,8 @@ class _Scan:
         if finding not in self.findings and len(self.findings) < _MOST:
             self.findings.append(finding)
 
-    def name(self) -> None:
-        for form in self.redactor.find(self.file.encode("utf-8", "surrogatepass")):
+    def name(self, file: str) -> None:
+        for form in self.redactor.find(file.encode("utf-8", "surrogatepass")):
             self.add("configured_key", form, "file name")
 
     def headers(self, headers: Mapping[str, list[str]], place: str) -> None:
@@ -196,15 +201,21 @@ def _key_shapes(data: bytes) -> Iterator[Hit]:
 
 
 def _fields(data: bytes) -> Iterator[Hit]:
-    """Named members, also of JSON inside strings (looked at with one layer of quotes undone, as long as the text)."""
-    for text in (data, data.replace(b'\\"', b' "').replace(b"\\\\", b"  ")):
-        for name, start, end in jsontext.members(text, rules.NAMED):
-            value = text[start:end]
-            if is_secret_name(name):
-                if rules.secret_put(value) is not None:
-                    yield "secret_field", "raw", start
-            elif rules.personal_put(value) is not None:
-                yield "webhook_url" if name.lower().startswith("webhook") else "personal_data", "raw", start
+    """Named members with a value, also those of JSON inside strings."""
+    for name, start, end in jsontext.members(data, rules.NAMED):
+        put = rules.secret_put if is_secret_name(name) else rules.personal_put
+        if put(data[start:end]) is not None:
+            yield _field_rule(name), "raw", start
+    for match in _INNER_FIELD.finditer(data):
+        value = match[2] or match[3] or b""
+        if value and not is_marked(value):
+            yield _field_rule(match[1].decode()), "json", match.end(1)
+
+
+def _field_rule(name: str) -> str:
+    if is_secret_name(name):
+        return "secret_field"
+    return "webhook_url" if name.lower().startswith("webhook") else "personal_data"
 
 
 def _header_lines(data: bytes) -> Iterator[Hit]:

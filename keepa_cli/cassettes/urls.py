@@ -40,16 +40,17 @@ def _scrubbed(rest: str, redactor: Redactor, counts: Counter[str]) -> str:
     path, *pieces = split_query(text)
     pairs = list(zip(pieces[::2], pieces[1::2], strict=True))
     notify = any(_named(pair) == "type" and "webhook" in pair.lower() for _, pair in pairs)
-    kept: list[tuple[str, str]] = []
+    kept = [path]
+    first = ""
     for mark, pair in pairs:
         name = _named(pair)
         if name == _NOT_SENT and mark != "#":
             counts["key_parameter"] += 1
-            if mark == "?":
-                kept.append(("?", ""))
+            first = "?" if mark == "?" else first
             continue
-        kept.append((mark, _pair(name, pair, notify, counts)))
-    joined = (path + _joined(kept)).encode()
+        kept.append((first if mark in "&;" and first else mark) + _pair(name, pair, notify, counts))
+        first = ""
+    joined = "".join(kept).encode()
     clean = parameters_redacted(joined, URL_MARK)
     found = list(patterns(clean))
     counts.update(rule for rule, _, _ in found)
@@ -75,16 +76,6 @@ def _pair(name: str, pair: str, notify: bool, counts: Counter[str]) -> str:
         return pair
     counts["webhook_url" if webhook else "secret_parameter"] += 1
     return raw + equals + _MARK
-
-
-def _joined(pairs: list[tuple[str, str]]) -> str:
-    """The pairs with their separators; after a removed first pair the next one takes its place."""
-    out = ""
-    empty = False
-    for mark, pair in pairs:
-        out += ("" if empty and mark in "&;" else mark) + pair
-        empty = mark == "?" and not pair
-    return out.replace("?#", "#").removesuffix("?") if empty else out
 
 
 def stored_header(value: str, redactor: Redactor, counts: Counter[str]) -> str:

@@ -20,7 +20,7 @@ _HEX = rb"([0-9A-Fa-f]{2})"
 def _escapes(unicode: bytes, decimal: bytes, hexadecimal: bytes) -> re.Pattern[bytes]:
     """The escapes of all languages; the leading character class keeps the search fast."""
     percent = rb"(?<=%)(?:25)*(?:[uU]00)?" + _HEX
-    backslash = rb"(?<=\\)(?<!\\\\)\\*(?:[uU]" + unicode + b"|x" + _HEX + rb"|(/)|(\r?\n[ \t]*\\?))"
+    backslash = rb"(?<=\\)(?<!\\\\)\\*(?:[uU]" + unicode + b"|x" + _HEX + rb"|(/)|(\r?\n[ \t]*(?:\\(?=[ \t]))?))"
     markup = b"(?<=&)(?:#0*([0-9]" + decimal + b")|#[xX]0*([0-9A-Fa-f]" + hexadecimal + b")|(" + _NAMED + b"));"
     return re.compile(rb"[%\\&](?:" + percent + b"|" + backslash + b"|" + markup + b")")
 

@@ -118,7 +118,7 @@ def test_plain_vcrpy_replays_a_sanitized_cassette(place: str, tmp_path: Path) ->
 @settings(max_examples=60, deadline=None)
 @given(
     key=st.text(
-        st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="%\\&"), min_size=12, max_size=64
+        st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="%\\&"), min_size=20, max_size=64
     ),
     place=st.sampled_from(sorted(PLACES)),
     form=st.sampled_from(sorted(FORMS)),
