@@ -33,7 +33,7 @@ class Context:
 
     `services` caches objects that outlive one call (the cassette library, the HTTP session); `service()`
     makes them on first use. `ask_secret` prompts a person without echo; only a terminal gives one.
-    `tell` shows a line of progress.
+    `tell` shows a line of progress. `interrupted_while_spending` is set when a live call was cut off by the user.
     """
 
     env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
@@ -47,6 +47,7 @@ class Context:
     services: dict[str, Any] = field(default_factory=dict)
     ask_secret: Callable[[str], str] | None = None
     tell: Callable[[str], None] = _silent
+    interrupted_while_spending: bool = False
 
     @cached_property
     def settings(self) -> Settings:

@@ -169,7 +169,11 @@ def _send_all(
 def _send(op: Operation, request: Request, transport: Transport, mode: Mode, ctx: Context) -> Answer:
     from keepa_cli.keepa import answer
 
-    response = transport.send(encode(request), retry=op.effect != "write_remote")
+    try:
+        response = transport.send(encode(request), retry=op.effect != "write_remote")
+    except KeyboardInterrupt:
+        ctx.interrupted_while_spending = mode in SPENDING_MODES
+        raise
     noted = [{"code": "recording", "message": note} for note in response.source.notes]
     if request.binary and response.status == 200:
         return Answer(response, None, {}, noted)

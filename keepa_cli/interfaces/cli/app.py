@@ -33,12 +33,14 @@ class Outcome(click.exceptions.Exit):
 
 
 def _sandbox() -> click.Command:
+    """A local stand-in for Keepa."""
     from keepa_cli.interfaces.cli.sandbox import command
 
     return command
 
 
 def _demo() -> click.Command:
+    """Show the main job on this machine alone."""
     from keepa_cli.interfaces.cli.demo import command
 
     return command
@@ -120,7 +122,8 @@ def run(argv: Sequence[str] | None = None, context: Context | None = None) -> in
     except KeyboardInterrupt:
         from keepa_cli.interfaces.cli.texts import Texts
 
-        _say(state, Texts(state.context.settings["language"])("interrupted"))
+        texts = Texts(state.context.settings["language"])
+        _say(state, texts("interrupted_live" if state.context.interrupted_while_spending else "interrupted"))
         return int(ExitCode.INTERRUPTED)
     except BrokenPipeError:
         _silence(state)

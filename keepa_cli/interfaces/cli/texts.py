@@ -20,6 +20,8 @@ EN: Mapping[str, str] = {
     "unknown": "an unknown number of tokens",
     "fixed": "fixed",
     "interrupted": "Interrupted; nothing is half-written.",
+    "interrupted_live": "Interrupted while a live call was under way: tokens may have been spent.\n"
+    "Next: kc tokens status --live",
 }
 ZH: Mapping[str, str] = {
     "error": "错误",
@@ -35,6 +37,7 @@ ZH: Mapping[str, str] = {
     "unknown": "未知数量的 token",
     "fixed": "固定",
     "interrupted": "已中断；没有写到一半的文件。",
+    "interrupted_live": "实时调用进行中被中断：可能已消耗 token。\n下一步：kc tokens status --live",
 }
 ZH_MEANINGS: Mapping[Kind, str] = {
     Kind.INVALID_ARGUMENTS: "参数缺失、格式错误、超出范围或互相矛盾；未发送任何请求。",

@@ -51,7 +51,13 @@ class Root(click.Group):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         Command.format_options(self, ctx, formatter)  # type: ignore[arg-type]
-        self.format_commands(ctx, formatter)
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.about(name)) for name in self.list_commands(ctx)])
+
+    def about(self, name: str) -> str:
+        """What the list of commands says of `name`, without importing it."""
+        made = self.extra.get(name)
+        return (made.__doc__ or "" if made else ops.about(name)).strip().rstrip(".")
 
 
 def family(name: str, runner: Runner) -> click.Command:
