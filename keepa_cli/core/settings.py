@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 import tomllib
@@ -14,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from keepa_cli.core.errors import KeepaCliError, Kind
+from keepa_cli.core.schema import FALSE_WORDS, TRUE_WORDS
 
 
 class Mode(StrEnum):
@@ -27,6 +29,7 @@ class Mode(StrEnum):
 SPENDING_MODES = frozenset({Mode.LIVE, Mode.RECORD})
 LANGUAGES = ("en", "zh-CN")
 APP = "keepa-cli"
+CACHE_FILE = "responses.sqlite3"
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,19 @@ SETTINGS: tuple[SettingSpec, ...] = (
     SettingSpec("max_tokens", None, None, "Highest worst case of one live call; None is no limit."),
     SettingSpec("timeout_seconds", None, 120, "How long a live call waits for its answer."),
     SettingSpec("language", None, "en", "Language of help and messages for people: en or zh-CN."),
+    SettingSpec("cache_path", "KEEPA_CLI_CACHE_PATH", None, "SQLite file that keeps answers of live reads."),
+    SettingSpec(
+        "cache_ttl_seconds",
+        "KEEPA_CLI_CACHE_TTL_SECONDS",
+        300,
+        "How long a kept answer serves the same live read again; --cache-ttl says it for one call.",
+    ),
+    SettingSpec(
+        "no_cache", "KEEPA_CLI_NO_CACHE", False, "Always ask Keepa: keep no answers and use none that were kept."
+    ),
 )
+MAX_TTL = 31_536_000
+"""A year: an answer of Keepa is never good for longer."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +147,12 @@ def _parse(spec: SettingSpec, value: Any) -> Any:
         return check_base_url(value)
     if spec.key == "cassettes":
         return _path_list(value)
-    if spec.key == "state_dir":
+    if spec.key in {"state_dir", "cache_path"}:
         return Path(str(value)).expanduser()
+    if spec.key == "cache_ttl_seconds":
+        return check_ttl(value)
+    if spec.key == "no_cache":
+        return _switch(value)
     if spec.key == "language":
         if value not in LANGUAGES:
             raise ValueError(f"{value!r} is not one of {', '.join(LANGUAGES)}")
@@ -149,6 +168,26 @@ def _mode(value: Any) -> Mode:
     if text not in usual:
         raise ValueError(f"{value!r} is not a mode; use one of {', '.join(usual)}")
     return Mode(text)
+
+
+def check_ttl(value: Any) -> int:
+    """Seconds that an answer may be kept, as a number or as the environment spells it. ValueError otherwise."""
+    text = str(value).strip()
+    seconds = int(text) if re.fullmatch(r"[+-]?\d{1,12}", text) and not isinstance(value, bool) else 0
+    if not 1 <= seconds <= MAX_TTL:
+        raise ValueError(
+            f"{value!r} is not a whole number of seconds from 1 to {MAX_TTL}; no_cache switches the cache off"
+        )
+    return seconds
+
+
+def _switch(value: Any) -> bool:
+    text = str(value).strip().lower()
+    if text in TRUE_WORDS:
+        return True
+    if text in FALSE_WORDS:
+        return False
+    raise ValueError(f"{value!r} is neither true nor false")
 
 
 def _path_list(value: Any) -> tuple[Path, ...]:
@@ -174,6 +213,18 @@ def state_dir(env: Mapping[str, str], settings: Settings) -> Path:
     import platformdirs
 
     return Path(platformdirs.user_state_dir(APP, appauthor=False))
+
+
+def cache_path(settings: Settings) -> Path:
+    """The file of the response cache: `cache_path`, else below the state folder where one is named, else the
+    platform's cache folder."""
+    if settings["cache_path"]:
+        return Path(settings["cache_path"])
+    if settings["state_dir"]:
+        return Path(settings["state_dir"]) / "cache" / CACHE_FILE
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir(APP, appauthor=False)) / CACHE_FILE
 
 
 def data_dir() -> Path:

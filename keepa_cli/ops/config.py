@@ -20,6 +20,7 @@ def _template() -> str:
     lines = ["# Settings of keepa-cli. Flags and environment variables take precedence over this file.", ""]
     for spec in SETTINGS:
         default = "" if spec.default in (None, ()) else str(spec.default)
+        default = default.lower() if isinstance(spec.default, bool) else default
         value = default if isinstance(spec.default, int) else f'"{default}"'
         env = f" Environment: {spec.env}." if spec.env else ""
         lines += [f"# {spec.help}{env}", f"# {spec.key} = {value}", ""]

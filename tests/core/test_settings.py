@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from keepa_cli.core.context import Context, find_key
 from keepa_cli.core.errors import KeepaCliError, Kind
-from keepa_cli.core.settings import Mode, load_settings
+from keepa_cli.core.settings import Mode, cache_path, load_settings
 from keepa_cli.engine.modes import Flags, choose
+from keepa_cli.ops.config import _template as config_template
 
 KEY = "abQ7cdQ7efQ7ghQ7ijQ7klQ7mnQ7opQ7qrQ7stQ7uvQ7wxQ7yzQ712Q734Q756Q7"
 
@@ -110,3 +113,41 @@ def test_origins_are_told(home: Path) -> None:
         "config",
         "default",
     )
+
+
+def test_the_cache_settings_come_from_environment_then_config_then_default(home: Path) -> None:
+    plain = context(home)
+    assert plain.settings["cache_ttl_seconds"] == 300 and plain.settings["no_cache"] is False
+    assert cache_path(plain.settings) == home / "state" / "cache" / "responses.sqlite3"
+    config = 'cache_ttl_seconds = 60\nno_cache = true\ncache_path = "one.sqlite3"'
+    stored = context(home, config).settings
+    assert (stored["cache_ttl_seconds"], stored["no_cache"]) == (60, True)
+    assert cache_path(stored) == Path("one.sqlite3")
+    named = {"KEEPA_CLI_CACHE_TTL_SECONDS": " 90 ", "KEEPA_CLI_NO_CACHE": "off", "KEEPA_CLI_CACHE_PATH": "two.sqlite3"}
+    given = context(home, config, **named).settings
+    assert (given["cache_ttl_seconds"], given["no_cache"]) == (90, False)
+    assert cache_path(given) == Path("two.sqlite3")
+
+
+def test_without_any_folder_named_the_cache_is_below_the_platforms_cache_folder(home: Path) -> None:
+    settings = Context(env={"KEEPA_CLI_CONFIG": str(home / "config.toml")}).settings
+    assert cache_path(settings) == Path(platformdirs.user_cache_dir("keepa-cli", appauthor=False)) / "responses.sqlite3"
+
+
+@pytest.mark.parametrize("ttl", ["0", "-1", "soon", "1.5", "1e3", "nan", "31536001", "99999999999999999999"])
+def test_a_ttl_that_is_no_number_of_seconds_is_a_problem(home: Path, ttl: str) -> None:
+    problem = context(home, KEEPA_CLI_CACHE_TTL_SECONDS=ttl).settings.config_problem
+    assert problem is not None and problem.kind is Kind.CONFIG_ERROR
+    assert "KEEPA_CLI_CACHE_TTL_SECONDS" in problem.message and "no_cache" in problem.message
+
+
+@pytest.mark.parametrize("line", ["cache_ttl_seconds = true", "cache_ttl_seconds = 0", 'no_cache = "perhaps"'])
+def test_a_broken_cache_setting_in_the_file_is_a_problem(home: Path, line: str) -> None:
+    problem = context(home, line).settings.config_problem
+    assert problem is not None and line.partition(" ")[0] in problem.message
+
+
+def test_the_template_can_be_uncommented_as_it_is(home: Path) -> None:
+    lines = [line[2:] for line in config_template().splitlines() if " = " in line]
+    parsed = tomllib.loads("\n".join(lines))
+    assert parsed["no_cache"] is False and parsed["cache_ttl_seconds"] == 300
