@@ -6,6 +6,7 @@ import inspect
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import datetime
 from functools import cached_property
 from types import NoneType, UnionType
 from typing import Any, Literal
@@ -18,7 +19,7 @@ class Param:
     `parse` turns a given value into the canonical one and raises ValueError with a sentence for people;
     `accepts` lists the JSON types taken before `parse`. `position` puts the parameter on the command line
     without a flag. `hidden` values are secrets: never echoed, never in a request summary. Items of a list are
-    split at commas unless they are `whole`.
+    split at commas unless they are `whole`. What may come `from_file` gets a second flag, --NAME-file.
     """
 
     help: str | None = None
@@ -34,6 +35,7 @@ class Param:
     flag: str | None = None
     hidden: bool | None = None
     whole: bool | None = None
+    from_file: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,10 @@ class Request:
     """One call of the Keepa API before it is encoded.
 
     `query` values may be str, int, bool (sent as 0/1), lists (comma-joined) or None (left out).
-    `body` is JSON data of a POST. `asked` lists the items that the answer must account for.
+    `body` is JSON data of a POST. `asked` lists the items that the answer must account for. `notes` are sentences
+    about the request itself; they become warnings of the answer and of a dry run. Query values named by `secret` are
+    never shown. What `writes` upstream is never sent twice. `check` refuses what depends on today's date, before a
+    call that spends.
     """
 
     method: Literal["GET", "POST"]
@@ -67,6 +72,10 @@ class Request:
     body: Any = None
     binary: bool = False
     asked: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    secret: tuple[str, ...] = ()
+    writes: bool = False
+    check: Callable[[datetime], None] | None = None
 
 
 @dataclass(frozen=True)

@@ -166,18 +166,28 @@ def check_out(path: Path) -> None:
 
 
 def write_out(path: Path, raw: bytes | None, body: Any, ctx: Context) -> dict[str, Any]:
-    """Write the body of an answer to `path`; the bytes as they came where there is one body."""
+    """Write the body of an answer to `path`; the bytes as they came where there is one body. No body is a picture."""
     from keepa_cli.keepa.strictjson import dump_json
 
-    text = ctx.redactor.body(raw) if raw is not None else dump_json(ctx.redactor.data(body)).encode()
+    if raw is not None and body is None:
+        text = _picture(raw, ctx)
+    else:
+        text = ctx.redactor.body(raw) if raw is not None else dump_json(ctx.redactor.data(body)).encode()
     write_atomic(path, text)
     return {
         "path": str(path),
-        "format": "json" if body is not None else "binary",
+        "format": "json" if body is not None else "png",
         "size_bytes": len(text),
         "result_count": _count(body),
         "sha256": hashlib.sha256(text).hexdigest(),
     }
+
+
+def _picture(raw: bytes, ctx: Context) -> bytes:
+    """The picture byte for byte; one that tells the key in its texts is not written."""
+    if ctx.redactor.find(raw):
+        raise KeepaCliError(Kind.SECRET_DETECTED, "The picture holds the API key or another secret; it is not written.")
+    return raw
 
 
 def _count(body: Any) -> int | None:

@@ -12,10 +12,10 @@ from keepa_cli.core.commandline import command_line
 from keepa_cli.core.context import Context
 from keepa_cli.core.envelope import Envelope
 from keepa_cli.core.errors import KeepaCliError, Kind
+from keepa_cli.core.redact import REDACTED
 from keepa_cli.core.registry import Batch, Cost, Operation, Request
-from keepa_cli.core.schema import bind
 from keepa_cli.core.settings import SPENDING_MODES, Mode
-from keepa_cli.engine import modes
+from keepa_cli.engine import inputs, modes
 from keepa_cli.engine.gate import estimate, gate, needs_consent
 from keepa_cli.engine.modes import Flags
 from keepa_cli.engine.options import Options
@@ -30,9 +30,9 @@ def run(op: Operation, params: Mapping[str, Any], ctx: Context, options: Options
     """The envelope of one call; failures become failed envelopes, `KeyboardInterrupt` passes through."""
     chosen = options or Options()
     try:
-        return _run(op, params, ctx, chosen)
+        return inputs.without_secrets(op, _run(op, params, ctx, chosen), ctx)
     except KeepaCliError as error:
-        return envelope.failed(op.name, error)
+        return inputs.without_secrets(op, envelope.failed(op.name, error), ctx)
     except OSError as error:
         problem = KeepaCliError(Kind.IO_ERROR, f"The system refused: {error.strerror or type(error).__name__}.")
         return envelope.failed(op.name, problem)
@@ -54,20 +54,26 @@ def internal_error(error: Exception) -> KeepaCliError:
 
 
 def _run(op: Operation, params: Mapping[str, Any], ctx: Context, options: Options) -> Envelope:
-    bound = bind(op, params, text=options.text)
+    bound = inputs.bound(op, params, ctx, text=options.text)
     if not op.remote:
         return _run_local(op, bound, ctx, options)
     mode = modes.choose(options.flags, ctx)
     planned = op.run(**bound)
     requests = planned.requests if isinstance(planned, Batch) else (planned,)
     cost = op.cost(bound)
+    if mode is Mode.DRY_RUN or mode in SPENDING_MODES:
+        inputs.check_today(requests, ctx)
     shown = _request_summary(requests, options.transport, mode)
     if mode is Mode.DRY_RUN:
         estimated = estimate(op, cost, ctx)
         data = {"dry_run": True, "sent": False, "requires_confirmation": estimated["requires_confirmation"]}
-        return envelope.ok(op.name, shown, data, token_bucket={"estimated": estimated})
+        return envelope.ok(
+            op.name, shown, data, token_bucket={"estimated": estimated}, warnings=_request_notes(requests)
+        )
     if options.out:
         modes.check_out(options.out)
+    elif mode is Mode.LIVE and requests[0].binary:
+        raise inputs.needs_out(op, bound)
     gate(op, bound, cost, mode, ctx, options)
     transport = modes.transport_for(mode, options.flags, ctx, wait=options.wait)
     try:
@@ -131,13 +137,18 @@ def _request_summary(requests: tuple[Request, ...], transport: str, mode: Mode) 
         "mode": mode.value,
         "method": first.method,
         "path": first.path,
-        "query": dict(first.query),
+        "query": {name: REDACTED if name in requests[0].secret else value for name, value in first.query},
     }
     if requests[0].body is not None:
         shown["body"] = requests[0].body
     if len(requests) > 1:
         shown["requests"] = len(requests)
     return shown
+
+
+def _request_notes(requests: tuple[Request, ...]) -> list[dict[str, Any]]:
+    notes = dict.fromkeys(note for request in requests for note in request.notes)
+    return [{"code": "request", "message": note} for note in notes]
 
 
 @dataclass
@@ -167,16 +178,16 @@ def _send_all(
 
 
 def _send(op: Operation, request: Request, transport: Transport, mode: Mode, ctx: Context) -> Answer:
-    from keepa_cli.keepa import answer
+    from keepa_cli.keepa import answer, graph
 
     try:
-        response = transport.send(encode(request), retry=op.effect != "write_remote")
+        response = transport.send(encode(request), retry=op.effect != "write_remote" and not request.writes)
     except KeyboardInterrupt:
         ctx.interrupted_while_spending = mode in SPENDING_MODES
         raise
-    noted = [{"code": "recording", "message": note} for note in response.source.notes]
-    if request.binary and response.status == 200:
-        return Answer(response, None, {}, noted)
+    noted: list[dict[str, Any]] = [{"code": "recording", "message": note} for note in response.source.notes]
+    if request.binary and graph.is_picture(response):
+        return _picture(response, noted, mode, ctx)
     body = answer.parse_body(response)
     bucket = answer.bucket_of(body, response.status)
     try:
@@ -186,12 +197,27 @@ def _send(op: Operation, request: Request, transport: Transport, mode: Mode, ctx
         if mode in SPENDING_MODES and error.kind is Kind.AUTH_ERROR:
             auth.refused(ctx, error.kind)
         raise
+    if request.binary:
+        raise graph.no_picture(response)
     if mode in SPENDING_MODES:
         auth.worked(ctx)
     partial = answer.partial_failure(body)
     if partial:
-        noted.append({"code": "partial", "message": partial})
+        noted += [{"code": "partial", "message": partial, "unanswered": answer.unanswered(request, body)}]
     return Answer(response, body, bucket, noted + _contract(op, request, response, body, mode, ctx))
+
+
+def _picture(response: WireResponse, noted: list[dict[str, Any]], mode: Mode, ctx: Context) -> Answer:
+    """A picture comes without token figures: what it cost stays open."""
+    from keepa_cli.keepa import graph
+
+    if mode in SPENDING_MODES:
+        auth.worked(ctx)
+        noted = [*noted, {"code": "charge_unknown", "message": graph.CHARGE_UNKNOWN}]
+    problem = graph.damage(response.body)
+    if problem:
+        noted = [*noted, {"code": "picture", "message": problem}]
+    return Answer(response, None, {}, noted)
 
 
 def _contract(
@@ -239,19 +265,21 @@ def _answer(
     options: Options,
 ) -> Envelope:
     merged = planned.merge([a.body for a in answers]) if isinstance(planned, Batch) else answers[0].body
-    data: dict[str, Any] = op.view(merged, bound) if op.view else {"body": merged}
+    shape: Any = answers[0].response.body if merged is None else merged
+    data: dict[str, Any] = op.view(shape, bound) if op.view else {"body": merged}
     bucket = dict(answers[-1].bucket) | {"estimated": estimate(op, cost, ctx)}
     consumed = [a.bucket["tokens_consumed"] for a in answers if a.bucket.get("tokens_consumed") is not None]
     if consumed:
         bucket["tokens_consumed"] = sum(consumed)
     bucket["charged"] = bucket.get("tokens_consumed") if mode in SPENDING_MODES else 0
-    warnings = [w for a in answers for w in a.warnings]
+    requests = planned.requests if isinstance(planned, Batch) else (planned,)
+    warnings = _request_notes(requests) + [w for a in answers for w in a.warnings]
     result = envelope.ok(
         op.name, shown, data, token_bucket=bucket, warnings=warnings, provenance=modes.provenance(mode, answers, ctx)
     )
-    single = len(answers) == 1 and data.get("body") is answers[0].body
+    single = len(answers) == 1 and merged is not None and data.get("body") is answers[0].body
     if options.out:
-        raw = answers[0].response.body if single or answers[0].body is None else None
+        raw = answers[0].response.body if single or merged is None else None
         data["output"] = modes.write_out(options.out, raw, merged, ctx)
         data.pop("body", None)
     elif single:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -40,6 +40,8 @@ _PAYLOADS = (
     "notifications",
     "trackingListNames",
 )
+_BY_ASIN = ("products", "trackings", "lightningDeals")
+"""Results that belong to one ASIN each."""
 _KIND_OF_STATUS = {
     400: Kind.REQUEST_REJECTED,
     401: Kind.AUTH_ERROR,
@@ -120,15 +122,28 @@ def partial_failure(body: Mapping[str, Any]) -> str | None:
 
 
 def unasked(request: Request, body: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Products of the answer that nobody asked for by ASIN, as contract errors: a wrong answer, whatever its source."""
-    if not request.asked or "asin" not in request.query:
+    """What the answer holds of ASINs that nobody asked for, as contract errors: wrong, whatever its source."""
+    if not request.asked or "code" in request.query:
         return []
-    products = body.get("products")
     return [
-        {"path": f"$.products[{i}].asin", "message": f"{p.get('asin')} was not asked for"}
-        for i, p in enumerate(products if isinstance(products, list) else [])
-        if isinstance(p, Mapping) and p.get("asin") not in request.asked
+        {"path": f"$.{name}[{i}].asin", "message": f"{asin} was not asked for"}
+        for name, i, asin in _asins(body)
+        if asin not in request.asked
     ]
+
+
+def unanswered(request: Request, body: Mapping[str, Any]) -> list[str]:
+    """The ASINs that were asked for and of which the answer holds nothing."""
+    held = {asin for _, _, asin in _asins(body)}
+    return [] if "code" in request.query else [item for item in request.asked if item not in held]
+
+
+def _asins(body: Mapping[str, Any]) -> Iterator[tuple[str, int, Any]]:
+    for name in _BY_ASIN:
+        found = body.get(name)
+        for i, item in enumerate(found if isinstance(found, list) else []):
+            if isinstance(item, Mapping):
+                yield name, i, item.get("asin")
 
 
 def has_payload(body: Mapping[str, Any]) -> bool:
