@@ -12,13 +12,18 @@ from keepa_cli.cassettes.fingerprint import query_pairs, request_path
 from keepa_cli.cassettes.model import Exchange
 from keepa_cli.cassettes.reduce import reduced
 from keepa_cli.core.errors import KeepaCliError, Kind
+from keepa_cli.keepa import graph
 from keepa_cli.keepa.wire import Source, WireResponse
 
 PASS, NO_SCHEMA, ERROR_ANSWER, BINARY = "pass", "no_schema", "error_answer", "binary"
 _BY_PATH = {
-    "/product": "product",
+    "/bestsellers": "bestsellers",
     "/category": "category",
+    "/lightningdeal": "lightningdeal",
+    "/product": "product",
     "/token": "token",
+    "/topseller": "topseller",
+    "/tracking": "tracking",
 }
 _PICTURES = ("image/",)
 
@@ -55,7 +60,9 @@ def schema_sha256(name: str | None) -> str | None:
 
 def check_exchange(exchange: Exchange, where: str) -> Verdict:
     """Judge one answer. Raises `contract_error` with the JSON path where required structure is missing."""
-    if exchange.status == 200 and _content_type(exchange).startswith(_PICTURES):
+    if exchange.status == 200 and (graph.is_png(exchange.body) or _content_type(exchange).startswith(_PICTURES)):
+        if "png" in _content_type(exchange) and not graph.is_png(exchange.body):
+            raise _breach(where, "$", "the body is announced as a PNG picture and is none", None)
         return Verdict(BINARY)
     try:
         body = reduced(exchange.body)

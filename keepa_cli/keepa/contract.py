@@ -16,7 +16,17 @@ from typing import Any
 from keepa_cli.core.errors import invalid
 from keepa_cli.keepa.decode import product_problems
 
-SCHEMAS = ("category", "product", "search_category", "search_product", "token")
+SCHEMAS = (
+    "bestsellers",
+    "category",
+    "lightningdeal",
+    "product",
+    "search_category",
+    "search_product",
+    "token",
+    "topseller",
+    "tracking",
+)
 """Answers of whole endpoints. Their parts have files of their own: *_object.json and envelope.json."""
 
 KEYWORDS = frozenset({"type", "required", "properties", "items", "additionalProperties", "$ref"})

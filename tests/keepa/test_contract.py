@@ -39,6 +39,36 @@ BODIES: dict[str, dict[str, Any]] = {
     "category": ENVELOPE | {"categories": {"1": CATEGORY}, "categoryParents": {"2": CATEGORY}},
     "search_category": ENVELOPE | {"categories": {"1": CATEGORY}},
     "token": ENVELOPE,
+    "bestsellers": ENVELOPE
+    | {"bestSellersList": {"domainId": 1, "lastUpdate": 8075700, "categoryId": 1000, "asinList": ["B000000001"]}},
+    "topseller": ENVELOPE | {"sellerIdList": ["A0000000000001"]},
+    "lightningdeal": ENVELOPE
+    | {
+        "lightningDeals": [
+            {
+                "asin": "B000000001",
+                "dealPrice": -1,
+                "isMAP": False,
+                "variation": [{"dimension": "Color", "value": "Red"}],
+            }
+        ]
+    },
+    "tracking": ENVELOPE
+    | {
+        "trackings": [
+            {
+                "asin": "B000000001",
+                "ttl": -5,
+                "thresholdValues": [{"thresholdValueCSV": [8075762, 1999], "isDrop": True}],
+                "notifyIf": [{"domain": 1, "csvType": 0, "notifyIfType": 1}],
+                "notificationType": [False],
+                "metaData": None,
+            }
+        ],
+        "notifications": [{"asin": "B000000001", "notificationId": "n-1", "currentPrices": None}],
+        "asinList": ["B000000001"],
+        "trackingListNames": ["mine"],
+    },
 }
 REAL = {"product-B0D8W1YVBX-US-20260510.json", "product-B0D8W1YVBX-US-20260510-stats0.json"}
 REGISTRY: Registry[Any] = Registry().with_resources(
