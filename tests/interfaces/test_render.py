@@ -34,3 +34,9 @@ def test_a_table_is_aligned_and_says_what_it_leaves_out() -> None:
 def test_packed_numbers_are_counted_not_printed() -> None:
     text = render(envelope.ok("x", {}, {"body": {"csv": [list(range(5000))], "n": list(range(50))}}))
     assert "50 numbers" in text and "4999" not in text
+
+
+def test_a_long_list_of_texts_is_cut_and_says_so() -> None:
+    data = {"asinList": [f"B{i:09d}" for i in range(100_000)]}
+    text = render(envelope.ok("x", {}, data))
+    assert "B000000059" in text and "B000000060" not in text and "and 99940 more" in text

@@ -118,7 +118,8 @@ def _list(label: str, values: Sequence[Any], depth: int) -> list[str]:
         return [f"{pad}{label}: {len(values)} numbers"]
     if any(isinstance(v, list | Mapping) for v in values):
         return [f"{pad}{label}: {len(values)} entries"]
-    return _scalar(label, ", ".join(plain(v) for v in values), pad)
+    more = f" ... and {len(values) - _ROWS} more; --json shows all" if len(values) > _ROWS else ""
+    return _scalar(label, ", ".join(plain(v) for v in values[:_ROWS]) + more, pad)
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
