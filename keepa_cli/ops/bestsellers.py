@@ -50,8 +50,10 @@ def _view(body: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
     asins, listed = asins_of(body), body.get("bestSellersList")
     shown = cut(asins, params.get("limit"))
     if len(shown) < len(asins):
-        nested = isinstance(listed, dict) and listed.get("asinList") is not None
-        body = body | ({"bestSellersList": {**listed, "asinList": shown}} if nested else {"asinList": shown})
+        if isinstance(listed, dict) and listed.get("asinList") is not None:
+            body = body | {"bestSellersList": listed | {"asinList": shown}}
+        else:
+            body = body | {"asinList": shown}
     updated = field_time(listed.get("lastUpdate")) if isinstance(listed, dict) else None
     return {"count": len(asins), "shown": len(shown), "last_update": updated, "body": body}
 

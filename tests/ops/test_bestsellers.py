@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +77,10 @@ def test_other_months_are_refused_with_those_that_exist(year: int, month: int) -
     assert caught.value.details["field"] == "month"
 
 
-@given(st.datetimes(datetime(2026, 1, 1), datetime(2040, 1, 1)))
+@given(st.integers(0, 14 * 365))
 @settings(max_examples=50, deadline=None)
-def test_exactly_36_months_are_answered_on_any_day(now: datetime) -> None:
-    answered = 0
+def test_exactly_36_months_are_answered_on_any_day(days: int) -> None:
+    now, answered = NOW + timedelta(days=days), 0
     for index in range(2011 * 12, 2045 * 12):
         try:
             month_check(index // 12, index % 12 + 1)(now)
