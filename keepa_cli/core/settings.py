@@ -51,6 +51,15 @@ SETTINGS: tuple[SettingSpec, ...] = (
     SettingSpec("state_dir", "KEEPA_CLI_STATE_DIR", None, "Folder for the recording inbox, journals and kept bodies."),
     SettingSpec("confirm_above_tokens", None, 10, "A live call with a higher worst case needs --yes."),
     SettingSpec("max_tokens", None, None, "Highest worst case of one live call; None is no limit."),
+    SettingSpec(
+        "max_tokens_per_session", None, None, "Most tokens that one process may spend on live calls; None is no limit."
+    ),
+    SettingSpec(
+        "max_tokens_per_day",
+        None,
+        None,
+        "Most tokens that live calls may spend per UTC day, in all processes together.",
+    ),
     SettingSpec("timeout_seconds", None, 120, "How long a live call waits for its answer."),
     SettingSpec("language", None, "en", "Language of help and messages for people: en or zh-CN."),
     SettingSpec("cache_path", "KEEPA_CLI_CACHE_PATH", None, "SQLite file that keeps answers of live reads."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from keepa_cli.core.files import check_writable, refuse_link, write_atomic
 from keepa_cli.core.settings import SPENDING_MODES, Mode
 
 if TYPE_CHECKING:
-    from keepa_cli.engine.runner import Answer, Transport
+    from keepa_cli.engine.call import Answer, Transport
     from keepa_cli.keepa.wire import WireResponse
 
 
@@ -108,13 +108,26 @@ def _spending_transport(mode: Mode, flags: Flags, ctx: Context, wait: bool) -> T
             base_url=ctx.settings["base_url"],
             key=key,
             timeout=ctx.settings["timeout_seconds"],
-            sleep=ctx.sleep,
+            sleep=_interruptible(ctx.sleep),
             monotonic=ctx.monotonic,
             redactor=ctx.redactor,
             policy=RetryPolicy() if wait else NO_RETRY,
             on_wait=lambda seconds, error: ctx.tell(f"{error.message} Waiting {seconds:.0f} s."),
         ),
     )
+
+
+def _interruptible(sleep: Callable[[float], None]) -> Callable[[float], None]:
+    """A wait between attempts that says, when it is cut off, that no request was under way."""
+    from keepa_cli.engine.call import InterruptedWait
+
+    def wait(seconds: float) -> None:
+        try:
+            sleep(seconds)
+        except KeyboardInterrupt:
+            raise InterruptedWait from None
+
+    return wait
 
 
 def provenance(mode: Mode, answers: Sequence[Answer], ctx: Context) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from keepa_cli.engine.modes import Flags
 class Options:
     """What a caller decides beside the parameters. `find` resolves operation names for composite operations;
     `confirm` asks a person (only interfaces with a terminal give one). `wait=False` fails at once where a call would
-    wait for tokens or be repeated."""
+    wait for tokens or be repeated. The same call under the same `idempotency_key` is paid for once."""
 
     flags: Flags = field(default_factory=Flags)
     yes: bool = False
@@ -24,5 +24,8 @@ class Options:
     transport: str = "cli"
     text: bool = False
     wait: bool = True
+    cache_ttl: int | None = None
+    no_cache: bool = False
+    idempotency_key: str | None = None
     find: Callable[[str], Operation] | None = None
     confirm: Callable[[str], bool] | None = None

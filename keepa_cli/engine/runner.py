@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from keepa_cli.core import auth, envelope
+from keepa_cli.core import envelope
 from keepa_cli.core.commandline import command_line
 from keepa_cli.core.context import Context
 from keepa_cli.core.envelope import Envelope
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.redact import REDACTED
-from keepa_cli.core.registry import Batch, Cost, Operation, Request
-from keepa_cli.core.settings import SPENDING_MODES, Mode
+from keepa_cli.core.registry import TOKENS_STATUS, Batch, Cost, Operation, Request
+from keepa_cli.core.settings import Mode
 from keepa_cli.engine import inputs, modes
+from keepa_cli.engine.accounting import Account, inner_key
+from keepa_cli.engine.call import Answer, Call, Transport
 from keepa_cli.engine.gate import estimate, gate, needs_consent
 from keepa_cli.engine.modes import Flags
 from keepa_cli.engine.options import Options
-from keepa_cli.keepa.wire import WireRequest, WireResponse, encode
-
-
-class Transport(Protocol):
-    def send(self, request: WireRequest, *, retry: bool = True) -> WireResponse: ...
+from keepa_cli.engine.sending import send_all
+from keepa_cli.keepa.wire import encode
 
 
 def run(op: Operation, params: Mapping[str, Any], ctx: Context, options: Options | None = None) -> Envelope:
@@ -59,30 +58,40 @@ def _run(op: Operation, params: Mapping[str, Any], ctx: Context, options: Option
         return _run_local(op, bound, ctx, options)
     mode = modes.choose(options.flags, ctx)
     planned = op.run(**bound)
-    requests = planned.requests if isinstance(planned, Batch) else (planned,)
-    cost = op.cost(bound)
-    if mode is Mode.DRY_RUN or mode in SPENDING_MODES:
-        inputs.check_today(requests, ctx)
-    shown = _request_summary(requests, options.transport, mode)
+    call = Call(op, bound, planned, op.cost(bound), mode, ctx, options)
+    if mode is Mode.DRY_RUN or call.spends:
+        inputs.check_today(call.requests, ctx)
+    call.shown.update(_request_summary(call.requests, options.transport, mode))
     if mode is Mode.DRY_RUN:
-        estimated = estimate(op, cost, ctx)
-        data = {"dry_run": True, "sent": False, "requires_confirmation": estimated["requires_confirmation"]}
-        return envelope.ok(
-            op.name, shown, data, token_bucket={"estimated": estimated}, warnings=_request_notes(requests)
-        )
+        return _dry_run(call)
     if options.out:
         modes.check_out(options.out)
-    elif mode is Mode.LIVE and requests[0].binary:
+    elif mode is Mode.LIVE and call.requests[0].binary:
         raise inputs.needs_out(op, bound)
-    gate(op, bound, cost, mode, ctx, options)
-    transport = modes.transport_for(mode, options.flags, ctx, wait=options.wait)
+    with Account(call) as money:
+        return _answer(call, _answers(call, money), money)
+
+
+def _dry_run(call: Call) -> Envelope:
+    estimated = estimate(call.op, call.cost, call.ctx)
+    data = {"dry_run": True, "sent": False, "requires_confirmation": estimated["requires_confirmation"]}
+    bucket = {"estimated": estimated}
+    return envelope.ok(call.op.name, call.shown, data, token_bucket=bucket, warnings=_request_notes(call.requests))
+
+
+def _answers(call: Call, money: Account) -> list[Answer]:
+    """The answers in the order of the requests: those that are here already, the others through the transport."""
+    kept = money.kept()
+    transport: Transport | None = None
+    if len(kept) < len(call.requests):
+        gate(call.op, call.bound, call.cost, call.mode, call.ctx, call.options)
+        transport = modes.transport_for(call.mode, call.options.flags, call.ctx, wait=call.options.wait)
     try:
-        answers = _send_all(op, requests, transport, mode, ctx)
+        return send_all(call, kept, transport, money)
     except KeepaCliError as error:
         if error.kind is Kind.CASSETTE_MISS:
-            _name_record_command(error, op, bound, cost, ctx)
+            _name_record_command(error, call.op, call.bound, call.cost, call.ctx)
         raise
-    return _answer(op, bound, planned, answers, shown, mode, cost, ctx, options)
 
 
 def _name_record_command(error: KeepaCliError, op: Operation, bound: dict[str, Any], cost: Cost, ctx: Context) -> None:
@@ -124,7 +133,8 @@ def caller(ctx: Context, options: Options) -> Callable[..., Envelope]:
             raise KeepaCliError(Kind.UNKNOWN_COMMAND, f"{name} cannot be run from here.")
         if isinstance(changes.get("flags"), dict):
             changes["flags"] = Flags(**changes["flags"])
-        inner = replace(options, **({"flags": Flags(), "out": None, "text": False} | changes))
+        fresh = {"flags": Flags(), "out": None, "text": False, "idempotency_key": inner_key(options, name, params)}
+        inner = replace(options, **(fresh | changes))
         return run(options.find(name), params, ctx, inner)
 
     return call
@@ -151,132 +161,21 @@ def _request_notes(requests: tuple[Request, ...]) -> list[dict[str, Any]]:
     return [{"code": "request", "message": note} for note in notes]
 
 
-@dataclass
-class Answer:
-    """One checked answer: the wire response, its parsed body (None for binary) and what was noticed."""
-
-    response: WireResponse
-    body: Any
-    bucket: dict[str, Any]
-    warnings: list[dict[str, Any]]
-
-
-def _send_all(
-    op: Operation, requests: tuple[Request, ...], transport: Transport, mode: Mode, ctx: Context
-) -> list[Answer]:
-    """The answers in order. When one fails, those before it were paid for: they are kept, and the error says where."""
-    answers: list[Answer] = []
-    for request in requests:
-        try:
-            answers.append(_send(op, request, transport, mode, ctx))
-        except KeepaCliError as error:
-            if answers and mode in SPENDING_MODES:
-                error.details["answered"] = {"requests": len(answers), "of": len(requests)}
-                error.details["answered_at"] = [str(modes.keep_failed(a.response, op.name, ctx)) for a in answers]
-            raise
-    return answers
-
-
-def _send(op: Operation, request: Request, transport: Transport, mode: Mode, ctx: Context) -> Answer:
-    from keepa_cli.keepa import answer, graph
-
-    try:
-        response = transport.send(encode(request), retry=op.effect != "write_remote" and not request.writes)
-    except KeyboardInterrupt:
-        ctx.interrupted_while_spending = mode in SPENDING_MODES
-        raise
-    noted: list[dict[str, Any]] = [{"code": "recording", "message": note} for note in response.source.notes]
-    if request.binary and graph.is_picture(response):
-        return _picture(response, noted, mode, ctx)
-    body = answer.parse_body(response)
-    bucket = answer.bucket_of(body, response.status)
-    try:
-        answer.check_answer(response, body)
-    except KeepaCliError as error:
-        error.token_bucket = bucket | error.token_bucket
-        if mode in SPENDING_MODES and error.kind is Kind.AUTH_ERROR:
-            auth.refused(ctx, error.kind)
-        raise
-    if request.binary:
-        raise graph.no_picture(response)
-    if mode in SPENDING_MODES:
-        auth.worked(ctx)
-    partial = answer.partial_failure(body)
-    if partial:
-        noted += [{"code": "partial", "message": partial, "unanswered": answer.unanswered(request, body)}]
-    return Answer(response, body, bucket, noted + _contract(op, request, response, body, mode, ctx))
-
-
-def _picture(response: WireResponse, noted: list[dict[str, Any]], mode: Mode, ctx: Context) -> Answer:
-    """A picture comes without token figures: what it cost stays open."""
-    from keepa_cli.keepa import graph
-
-    if mode in SPENDING_MODES:
-        auth.worked(ctx)
-        noted = [*noted, {"code": "charge_unknown", "message": graph.CHARGE_UNKNOWN}]
-    problem = graph.damage(response.body)
-    if problem:
-        noted = [*noted, {"code": "picture", "message": problem}]
-    return Answer(response, None, {}, noted)
-
-
-def _contract(
-    op: Operation, request: Request, response: WireResponse, body: dict[str, Any], mode: Mode, ctx: Context
-) -> list[dict[str, Any]]:
-    if not op.returns:
-        return []
-    from keepa_cli.keepa import answer, contract
-
-    verdict = contract.check(op.returns, body)
-    errors = verdict.errors + answer.unasked(request, body)
-    if errors:
-        details: dict[str, Any] = {"schema": op.returns, "errors": errors[:20]}
-        if mode in SPENDING_MODES:
-            details["kept_at"] = str(modes.keep_failed(response, op.name, ctx))
-        else:
-            details["source"] = response.source.name
-        first = errors[0]
-        raise KeepaCliError(
-            Kind.CONTRACT_ERROR,
-            f"The answer breaks the {op.returns} contract at {first['path']}: {first['message']}.",
-            details=details,
-        )
-    warnings: list[dict[str, Any]] = [{"code": "contract", "message": w} for w in verdict.warnings]
-    if verdict.unknown_fields:
-        warnings.append(
-            {
-                "code": "unknown_fields",
-                "message": f"{len(verdict.unknown_fields)} fields are not in the known contract.",
-                "fields": dict(sorted(verdict.unknown_fields.items())[:50]),
-            }
-        )
-    return warnings
-
-
-def _answer(
-    op: Operation,
-    bound: dict[str, Any],
-    planned: Request | Batch,
-    answers: list[Answer],
-    shown: dict[str, Any],
-    mode: Mode,
-    cost: Cost,
-    ctx: Context,
-    options: Options,
-) -> Envelope:
+def _answer(call: Call, answers: list[Answer], money: Account) -> Envelope:
+    op, bound, planned, ctx, options = call.op, call.bound, call.planned, call.ctx, call.options
     merged = planned.merge([a.body for a in answers]) if isinstance(planned, Batch) else answers[0].body
     shape: Any = answers[0].response.body if merged is None else merged
     data: dict[str, Any] = op.view(shape, bound) if op.view else {"body": merged}
-    bucket = dict(answers[-1].bucket) | {"estimated": estimate(op, cost, ctx)}
+    bucket = dict(answers[-1].bucket) | {"estimated": estimate(op, call.cost, ctx)}
     consumed = [a.bucket["tokens_consumed"] for a in answers if a.bucket.get("tokens_consumed") is not None]
     if consumed:
         bucket["tokens_consumed"] = sum(consumed)
-    bucket["charged"] = bucket.get("tokens_consumed") if mode in SPENDING_MODES else 0
-    requests = planned.requests if isinstance(planned, Batch) else (planned,)
-    warnings = _request_notes(requests) + [w for a in answers for w in a.warnings]
-    result = envelope.ok(
-        op.name, shown, data, token_bucket=bucket, warnings=warnings, provenance=modes.provenance(mode, answers, ctx)
-    )
+    bucket["charged"] = _charged(answers)
+    if op.name == TOKENS_STATUS and call.spends:
+        data["spending"] = money.facts()
+    warnings = _request_notes(call.requests) + [w for a in answers for w in a.warnings] + money.warnings()
+    provenance = modes.provenance(call.mode, answers, ctx) | money.provenance()
+    result = envelope.ok(op.name, call.shown, data, token_bucket=bucket, warnings=warnings, provenance=provenance)
     single = len(answers) == 1 and merged is not None and data.get("body") is answers[0].body
     if options.out:
         raw = answers[0].response.body if single or merged is None else None
@@ -285,3 +184,9 @@ def _answer(
     elif single:
         result.raw_body = answers[0].response.body
     return result
+
+
+def _charged(answers: list[Answer]) -> int | None:
+    """What this call cost: answers that were here already cost nothing. None when a picture's price is not told."""
+    figures = [a.bucket.get("tokens_consumed") for a in answers if a.sent]
+    return sum(f for f in figures if f is not None) if None not in figures else None
