@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from keepa_cli.core.errors import invalid
-from keepa_cli.core.redact import SECRET_NAMES
 from keepa_cli.core.registry import Cost, CostPart, Param, Request, operation
 from keepa_cli.ops._names import REQUEST_GET
+from keepa_cli.ops._params import Pair, pairs
 
 Endpoint = Annotated[
     str, Param("Path below the API, such as /product.", position=True, pattern=r"/[A-Za-z][A-Za-z0-9/_-]{0,63}")
 ]
-Pair = Annotated[str, Param("A query parameter as NAME=VALUE; repeat it for more.", metavar="NAME=VALUE", whole=True)]
 UNKNOWN_COST = Cost(
     (CostPart("raw_request", 1, 500, "the price of a request by hand is not known beforehand"),), confirm=True
 )
@@ -21,23 +19,6 @@ FREE_PATHS = frozenset({"/token"})
 
 def _cost(params: dict[str, Any]) -> Cost:
     return Cost() if params["endpoint"].rstrip("/") in FREE_PATHS else UNKNOWN_COST
-
-
-def _pairs(param: list[str]) -> dict[str, str]:
-    query: dict[str, str] = {}
-    for pair in param:
-        name, given, value = pair.partition("=")
-        name = name.strip()
-        if not given or not name:
-            raise invalid("A parameter is written NAME=VALUE.", field="param", value=name or pair)
-        if name.lower() in SECRET_NAMES:
-            raise invalid(
-                f"{name!r} is never a parameter: the key comes from the environment or the config file.", field="param"
-            )
-        if name in query:
-            raise invalid(f"The parameter {name!r} is given twice.", field="param", value=name)
-        query[name] = value
-    return query
 
 
 @operation(
@@ -51,7 +32,7 @@ def get(endpoint: Endpoint, param: Annotated[list[Pair], Param("Query parameters
 
     The key is added by the client and refused as a parameter. Values are sent as given.
     """
-    return Request("GET", endpoint.rstrip("/"), _pairs(param))
+    return Request("GET", endpoint.rstrip("/"), pairs(param))
 
 
 @operation(
@@ -70,4 +51,4 @@ def post(
 
     Upstream may change state, so the request is never sent twice and always needs --yes.
     """
-    return Request("POST", endpoint.rstrip("/"), _pairs(param), body)
+    return Request("POST", endpoint.rstrip("/"), pairs(param), body)
