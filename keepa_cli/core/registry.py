@@ -129,6 +129,7 @@ class Operation:
     examples: tuple[str, ...]
     effect: Effect
     needs: tuple[str, ...]
+    cacheable: bool = True
 
     @property
     def tool(self) -> str:
@@ -138,6 +139,11 @@ class Operation:
     def remote(self) -> bool:
         returned = str(inspect.signature(self.run).return_annotation)
         return "Request" in returned or "Batch" in returned
+
+    @property
+    def takes_cache_options(self) -> bool:
+        """Whether an answer of a live call may come from the response cache."""
+        return self.cacheable and self.effect == "read" and self.remote
 
     @cached_property
     def _doc(self) -> tuple[str, str]:
@@ -176,14 +182,18 @@ def operation(
     view: Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]] | None = None,
     examples: Sequence[str] = (),
     effect: Effect = "read",
+    cacheable: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a typed function as the operation `name` ("family.verb"). Its docstring is the help."""
+    """Register a typed function as the operation `name` ("family.verb"). Its docstring is the help.
+
+    `cacheable` is False where a read must never be answered from the response cache, such as the token bucket.
+    """
 
     def register(fn: Callable[..., Any]) -> Callable[..., Any]:
         if name in OPERATIONS:
             raise ValueError(f"operation {name!r} is declared twice")
         needs = tuple(p for p in inspect.signature(fn).parameters if p in INJECTED)
-        OPERATIONS[name] = Operation(name, fn, toolset, cost, returns, view, tuple(examples), effect, needs)
+        OPERATIONS[name] = Operation(name, fn, toolset, cost, returns, view, tuple(examples), effect, needs, cacheable)
         return fn
 
     return register

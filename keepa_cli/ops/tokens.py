@@ -25,11 +25,13 @@ def _status(body: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:
     toolset="research",
     returns="token",
     view=_status,
+    cacheable=False,
     examples=("kc tokens status", "kc tokens status --live"),
 )
 def status() -> Request:
     """Show how many tokens are left and how fast they refill.
 
-    The call itself is free. In replay it shows the recorded status, not today's.
+    The call itself is free. A live call also shows what this machine has spent today and in this process, what is
+    reserved or in manual review, and the limits. In replay it shows the recorded status, not today's.
     """
     return Request("GET", "/token")
