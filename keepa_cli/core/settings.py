@@ -236,6 +236,11 @@ def cache_path(settings: Settings) -> Path:
     return Path(platformdirs.user_cache_dir(APP, appauthor=False)) / CACHE_FILE
 
 
+def ledger_limits(settings: Settings) -> dict[str, int | None]:
+    """The limits that every live call is held to."""
+    return {name: settings[name] for name in ("max_tokens", "max_tokens_per_session", "max_tokens_per_day")}
+
+
 def data_dir() -> Path:
     """The platform's data folder of this user."""
     import platformdirs

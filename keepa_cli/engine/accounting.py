@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from keepa_cli.core.context import Context
 from keepa_cli.core.errors import KeepaCliError, Kind, invalid
-from keepa_cli.core.settings import Settings
+from keepa_cli.core.settings import Settings, ledger_limits
 from keepa_cli.engine.call import Call, InterruptedWait
 from keepa_cli.engine.options import Options
 from keepa_cli.keepa.wire import HOST, Source, WireResponse, encode
@@ -171,9 +171,7 @@ class Account:
             "origin": self._origin,
             "today": today.as_dict(),
             "session": session.as_dict(),
-            "limits": {
-                name: ctx.settings[name] for name in ("max_tokens", "max_tokens_per_session", "max_tokens_per_day")
-            },
+            "limits": ledger_limits(ctx.settings),
         }
 
     def _failed(self, row: int, error: KeepaCliError) -> None:

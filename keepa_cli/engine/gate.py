@@ -7,29 +7,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from keepa_cli.core.consent import estimate, needs_consent
 from keepa_cli.core.context import Context
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.registry import TOKENS_STATUS, Cost, Operation
 from keepa_cli.core.settings import SPENDING_MODES, Mode
 from keepa_cli.engine.options import Options
-
-
-def estimate(op: Operation, cost: Cost, ctx: Context) -> dict[str, Any]:
-    """`token_bucket.estimated` of the envelope."""
-    return {
-        "estimated_tokens": cost.estimated,
-        "worst_case_tokens": cost.worst,
-        "requires_confirmation": needs_consent(op, cost, ctx),
-        "components": [
-            {"name": p.name, "tokens": p.tokens, "worst_case_tokens": p.worst, "note": p.note} for p in cost.parts
-        ],
-        "notes": list(cost.notes),
-    }
-
-
-def needs_consent(op: Operation, cost: Cost, ctx: Context) -> bool:
-    """Whether a live call of this cost waits for --yes (contract §3)."""
-    return cost.confirm or op.effect == "write_remote" or cost.worst > ctx.settings["confirm_above_tokens"]
 
 
 def quote_token(op: Operation, bound: Mapping[str, Any], cost: Cost) -> str:

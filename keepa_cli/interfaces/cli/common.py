@@ -34,7 +34,7 @@ class CommonOption(click.Option):
 
 
 ALWAYS = frozenset({"as_json", "verbose"})
-CONSENT = frozenset({"yes", "max_tokens", "no_wait"})
+CONSENT = frozenset({"yes", "max_tokens", "no_wait", "idempotency_key"})
 
 
 def options_for(op: Operation) -> list[click.Parameter]:
@@ -63,6 +63,11 @@ def common_options(*, root: bool = False) -> list[click.Parameter]:
         CommonOption(["--yes", "yes"], is_flag=True, help="Consent to the cost or the write."),
         CommonOption(["--max-tokens", "max_tokens"], type=click.IntRange(0), metavar="N", help="Refuse a higher cost."),
         CommonOption(["--quote-token", "quote_token"], metavar="TOKEN", help="Consent to exactly the quoted call."),
+        CommonOption(
+            ["--idempotency-key", "idempotency_key"],
+            metavar="KEY",
+            help="Pay for this live call once: again with KEY, it gives the stored answer.",
+        ),
         CommonOption(["--no-wait", "no_wait"], is_flag=True, help="Fail at once instead of waiting for tokens."),
         CommonOption(["--out", "out"], type=click.Path(path_type=Path), metavar="FILE", help="Write the body to FILE."),
         CommonOption(["-v", "--verbose", "verbose"], count=True, help="Log to stderr; repeat for more."),
@@ -82,8 +87,8 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 
 
 COMMON_NAMES = (
-    "as_json", "dry_run", "fixture", "replay", "live", "record", "yes", "max_tokens", "quote_token", "no_wait", "out",
-    "verbose",
+    "as_json", "dry_run", "fixture", "replay", "live", "record", "yes", "max_tokens", "quote_token", "idempotency_key",
+    "no_wait", "out", "verbose",
 )  # fmt: skip
 
 
