@@ -19,8 +19,12 @@ PASS, NO_SCHEMA, ERROR_ANSWER, BINARY = "pass", "no_schema", "error_answer", "bi
 _BY_PATH = {
     "/bestsellers": "bestsellers",
     "/category": "category",
+    "/deal": "deals",
     "/lightningdeal": "lightningdeal",
     "/product": "product",
+    "/query": "finder",
+    "/seller": "sellers",
+    "/sellerquery": "sellerquery",
     "/token": "token",
     "/topseller": "topseller",
     "/tracking": "tracking",

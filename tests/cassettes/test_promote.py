@@ -264,9 +264,9 @@ class TestContract:
 
     def test_an_endpoint_without_schema_is_accepted_and_said(self, tmp_path: Path) -> None:
         source = cassette(
-            tmp_path / "c.yaml", exchange(BUCKET | {"deals": {}}, "https://api.keepa.com/deal?selection={}")
+            tmp_path / "c.yaml", exchange(BUCKET | {"rows": {}}, "https://api.keepa.com/tomorrow?selection={}")
         )
-        promote(Promotion(source, "deals"), home_in(tmp_path))
+        promote(Promotion(source, "tomorrow"), home_in(tmp_path))
         assert rows(tmp_path)[0]["schema_verdict"] == "no_schema"
 
     def test_a_picture_is_kept_byte_for_byte(self, tmp_path: Path) -> None:

@@ -39,6 +39,51 @@ BODIES: dict[str, dict[str, Any]] = {
     "category": ENVELOPE | {"categories": {"1": CATEGORY}, "categoryParents": {"2": CATEGORY}},
     "search_category": ENVELOPE | {"categories": {"1": CATEGORY}},
     "token": ENVELOPE,
+    "finder": ENVELOPE
+    | {
+        "asinList": ["B000000001"],
+        "totalResults": 1,
+        "searchInsights": {
+            "avgRating": 44,
+            "isFBAPercent": 61.5,
+            "topBrandsWithCounts": {"acme": 7},
+            "relatedCategories": None,
+        },
+    },
+    "deals": ENVELOPE
+    | {
+        "deals": {
+            "dr": [
+                {
+                    "asin": "B000000001",
+                    "image": [97],
+                    "current": [1],
+                    "delta": [[1], [-2]],
+                    "rootCat": 2**63 - 1,
+                    "warehouseConditionComment": None,
+                }
+            ],
+            "drDateIndex": [],
+            "categoryIds": [1],
+            "categoryNames": ["A"],
+            "categoryCount": [1],
+        },
+        "dealsCached": False,
+    },
+    "sellers": ENVELOPE
+    | {
+        "sellers": {
+            "A0000000000001": {
+                "sellerId": "A0000000000001",
+                "csv": [[1, 97], None],
+                "ratingCount": [1, 2, 3, 4],
+                "competitors": [{"sellerId": "a2", "percent": 5}],
+                "address": ["Street", "US"],
+            },
+            "A0000000000002": None,
+        }
+    },
+    "sellerquery": ENVELOPE | {"sellerIdList": ["A0000000000001"], "totalResults": 1},
     "bestsellers": ENVELOPE
     | {"bestSellersList": {"domainId": 1, "lastUpdate": 8075700, "categoryId": 1000, "asinList": ["B000000001"]}},
     "topseller": ENVELOPE | {"sellerIdList": ["A0000000000001"]},

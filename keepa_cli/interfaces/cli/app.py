@@ -19,7 +19,7 @@ from keepa_cli.core.registry import Operation
 from keepa_cli.engine import Options
 from keepa_cli.engine import run as run_operation
 from keepa_cli.engine.runner import internal_error
-from keepa_cli.interfaces.cli import common
+from keepa_cli.interfaces.cli import common, files
 from keepa_cli.interfaces.cli.common import State, common_options
 from keepa_cli.interfaces.cli.tree import Root
 
@@ -88,10 +88,14 @@ def _run_leaf(op: Operation, values: dict[str, Any]) -> None:
         out=merged.get("out"),
         text=True,
         wait=not merged.get("no_wait"),
+        idempotency_key=merged.get("idempotency_key"),
         find=ops.find,
         confirm=(lambda question: click.confirm(question, err=True)) if ask else None,
     )
-    result = run_operation(op, params, ctx, options)
+    try:
+        result = run_operation(op, files.read(op, params, ctx), ctx, options)
+    except KeepaCliError as error:
+        result = envelope.failed(op.name, error)
     show(result, state)
     raise Outcome(result.exit_code)
 

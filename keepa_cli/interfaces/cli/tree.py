@@ -10,6 +10,7 @@ import click
 
 from keepa_cli import ops
 from keepa_cli.core.registry import Arg, Operation
+from keepa_cli.interfaces.cli import files
 from keepa_cli.interfaces.cli.common import CommonOption, options_for
 
 Runner = Callable[[Operation, dict[str, Any]], None]
@@ -81,7 +82,7 @@ def command(op: Operation, verb: str, runner: Runner) -> click.Command:
         callback=partial(_collect, op, runner),
         help=f"{op.summary}{details}" + (f"\n\n\b\nExamples:{examples}" if examples else ""),
         short_help=op.summary.rstrip("."),
-        params=[_parameter(a) for a in op.args] + options_for(op),
+        params=[_parameter(a) for a in op.args] + files.options_for(op) + options_for(op),
     )
 
 
