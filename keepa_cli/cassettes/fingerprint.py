@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from keepa_cli.core.redact import REDACTED
+
 if TYPE_CHECKING:
     from keepa_cli.keepa.wire import WireRequest
 
@@ -38,6 +40,14 @@ def fingerprint(method: str, url: str, body: bytes = b"") -> str:
 def of_request(request: WireRequest) -> str:
     """The fingerprint of a request that is about to be sent."""
     return _digest(request.method, normal_path(request.path), _without_key(request.query), request.body)
+
+
+def of_recording(request: WireRequest) -> str:
+    """The fingerprint under which a recording of `request` is found: there the address of a webhook is masked."""
+    pairs = _without_key(request.query)
+    if ("type", "webhook") in pairs:
+        pairs = [(name, REDACTED if name == "url" and value else value) for name, value in pairs]
+    return _digest(request.method, normal_path(request.path), pairs, request.body)
 
 
 def request_path(url: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from keepa_cli.cassettes.fingerprint import normal_path, of_request
+from keepa_cli.cassettes.fingerprint import normal_path, of_recording
 from keepa_cli.cassettes.foreign import Foreign
 from keepa_cli.cassettes.listing import Entry, Listing
 from keepa_cli.cassettes.loading import KEEP_BYTES, Loaded, Loader, Stamp, unreadable
@@ -93,7 +93,7 @@ class Library:
 
     def play(self, request: WireRequest) -> Hit:
         """The next recorded answer to `request`. Raises `cassette_miss`, or `cassette_invalid` for a broken file."""
-        print_ = of_request(request)
+        print_ = of_recording(request)
         with self._lock:
             self._notice_changes()
             found = self._find(print_, request)

@@ -22,7 +22,10 @@ Pairs = Sequence[tuple[str, str]]
 
 SHOWN = frozenset(
     {
-        *("aplus", "asin", "buybox", "category", "code", "code-limit", "days", "domain", "historical-variations"),
+        *("all", "amazon", "aplus", "asin", "asins-only", "bb", "bbu", "buybox", "category", "code", "code-limit"),
+        *("days", "domain", "fba", "fbm", "height", "historical-variations", "ld", "legend", "lw", "month"),
+        *("monthlysold", "new", "pe", "readonly", "revise", "salesrank", "since", "sublist", "subranks", "title"),
+        *("types", "used", "wd", "width", "year", "yzoom"),
         *("history", "name", "offers", "only-live-offers", "page", "parents", "perpage", "productgroup", "range"),
         *("rating", "search", "selection", "seller", "sellerid", "sort", "state", "stats", "stock", "storefront"),
         *("sub", "term", "type", "update", "variations", "videos"),

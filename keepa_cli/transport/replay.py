@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from keepa_cli.cassettes.codec import invalid_cassette
 from keepa_cli.cassettes.content import header, is_text
-from keepa_cli.cassettes.fingerprint import normal_path, of_request, request_path
+from keepa_cli.cassettes.fingerprint import normal_path, of_recording, request_path
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.keepa.wire import Source, WireResponse
 from keepa_cli.transport.body import BodyError, decode
@@ -50,7 +50,7 @@ class FixtureTransport:
         Raises `fixture_not_found`, `invalid_arguments`, `cassette_invalid`.
         """
         hits = self.library.fixture_hits(self.name)
-        wanted = of_request(request)
+        wanted = of_recording(request)
         same = [hit for hit in hits if hit.fingerprint == wanted] or _of_endpoint(hits, request, self.name)
         turn = wanted if same[0].fingerprint == wanted else "any"
         with self._lock:
