@@ -9,6 +9,7 @@ from typing import Any
 
 from keepa_cli.core import envelope
 from keepa_cli.core.commandline import command_line
+from keepa_cli.core.consent import estimate, needs_consent
 from keepa_cli.core.context import Context
 from keepa_cli.core.envelope import Envelope
 from keepa_cli.core.errors import KeepaCliError, Kind
@@ -17,8 +18,9 @@ from keepa_cli.core.registry import TOKENS_STATUS, Batch, Cost, Operation, Reque
 from keepa_cli.core.settings import Mode
 from keepa_cli.engine import inputs, modes
 from keepa_cli.engine.accounting import Account, inner_key
+from keepa_cli.engine.caching import CallCache
 from keepa_cli.engine.call import Answer, Call, Transport
-from keepa_cli.engine.gate import estimate, gate, needs_consent
+from keepa_cli.engine.gate import gate
 from keepa_cli.engine.modes import Flags
 from keepa_cli.engine.options import Options
 from keepa_cli.engine.sending import send_all
@@ -59,6 +61,7 @@ def _run(op: Operation, params: Mapping[str, Any], ctx: Context, options: Option
     mode = modes.choose(options.flags, ctx)
     planned = op.run(**bound)
     call = Call(op, bound, planned, op.cost(bound), mode, ctx, options)
+    cache = CallCache(call)
     if mode is Mode.DRY_RUN or call.spends:
         inputs.check_today(call.requests, ctx)
     call.shown.update(_request_summary(call.requests, options.transport, mode))
@@ -69,7 +72,7 @@ def _run(op: Operation, params: Mapping[str, Any], ctx: Context, options: Option
     elif mode is Mode.LIVE and call.requests[0].binary:
         raise inputs.needs_out(op, bound)
     with Account(call) as money:
-        return _answer(call, _answers(call, money), money)
+        return _answer(call, _answers(call, money, cache), money, cache)
 
 
 def _dry_run(call: Call) -> Envelope:
@@ -79,15 +82,18 @@ def _dry_run(call: Call) -> Envelope:
     return envelope.ok(call.op.name, call.shown, data, token_bucket=bucket, warnings=_request_notes(call.requests))
 
 
-def _answers(call: Call, money: Account) -> list[Answer]:
+def _answers(call: Call, money: Account, cache: CallCache) -> list[Answer]:
     """The answers in the order of the requests: those that are here already, the others through the transport."""
     kept = money.kept()
+    cached = cache.kept(but=kept)
+    money.skip(cached)
+    kept |= cached
     transport: Transport | None = None
     if len(kept) < len(call.requests):
         gate(call.op, call.bound, call.cost, call.mode, call.ctx, call.options)
         transport = modes.transport_for(call.mode, call.options.flags, call.ctx, wait=call.options.wait)
     try:
-        return send_all(call, kept, transport, money)
+        return send_all(call, kept, transport, money, cache)
     except KeepaCliError as error:
         if error.kind is Kind.CASSETTE_MISS:
             _name_record_command(error, call.op, call.bound, call.cost, call.ctx)
@@ -161,19 +167,22 @@ def _request_notes(requests: tuple[Request, ...]) -> list[dict[str, Any]]:
     return [{"code": "request", "message": note} for note in notes]
 
 
-def _answer(call: Call, answers: list[Answer], money: Account) -> Envelope:
+def _answer(call: Call, answers: list[Answer], money: Account, cache: CallCache) -> Envelope:
     op, bound, planned, ctx, options = call.op, call.bound, call.planned, call.ctx, call.options
     merged = planned.merge([a.body for a in answers]) if isinstance(planned, Batch) else answers[0].body
     shape: Any = answers[0].response.body if merged is None else merged
     data: dict[str, Any] = op.view(shape, bound) if op.view else {"body": merged}
-    bucket = dict(answers[-1].bucket) | {"estimated": estimate(op, call.cost, ctx)}
+    bucket = dict(next((a for a in reversed(answers) if a.sent), answers[-1]).bucket) | {
+        "estimated": estimate(op, call.cost, ctx)
+    }
     consumed = [a.bucket["tokens_consumed"] for a in answers if a.bucket.get("tokens_consumed") is not None]
     if consumed:
         bucket["tokens_consumed"] = sum(consumed)
     bucket["charged"] = _charged(answers)
     if op.name == TOKENS_STATUS and call.spends:
         data["spending"] = money.facts()
-    warnings = _request_notes(call.requests) + [w for a in answers for w in a.warnings] + money.warnings()
+    warnings = _request_notes(call.requests) + [w for a in answers for w in a.warnings]
+    warnings += money.warnings() + cache.warnings
     provenance = modes.provenance(call.mode, answers, ctx) | money.provenance()
     result = envelope.ok(op.name, call.shown, data, token_bucket=bucket, warnings=warnings, provenance=provenance)
     single = len(answers) == 1 and merged is not None and data.get("body") is answers[0].body

@@ -8,13 +8,19 @@ from typing import Any
 from keepa_cli.core import auth
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.registry import Request
-from keepa_cli.engine import modes
+from keepa_cli.engine import caching, modes
 from keepa_cli.engine.accounting import Account
 from keepa_cli.engine.call import Answer, Call, InterruptedWait, Transport
 from keepa_cli.keepa.wire import WireResponse, encode
 
 
-def send_all(call: Call, kept: Mapping[int, WireResponse], transport: Transport | None, money: Account) -> list[Answer]:
+def send_all(
+    call: Call,
+    kept: Mapping[int, WireResponse],
+    transport: Transport | None,
+    money: Account,
+    cache: caching.CallCache,
+) -> list[Answer]:
     """The answers in order. When one fails, those before it were paid for: they are kept, and the error says where.
 
     `kept` holds answers that are here already, by the number of their request; `transport` is for the others.
@@ -24,6 +30,7 @@ def send_all(call: Call, kept: Mapping[int, WireResponse], transport: Transport 
         try:
             found = _read(call, request, kept[part]) if part in kept else _sent(call, part, transport, money)
             found.warnings += _contract(call, request, found)
+            cache.keep(request, found)
         except KeepaCliError as error:
             if answers and call.spends:
                 error.details["answered"] = {"requests": len(answers), "of": len(call.requests)}
@@ -61,7 +68,7 @@ def _read(call: Call, request: Request, response: WireResponse) -> Answer:
         return _picture(found, call)
     try:
         found.body = answer.parse_body(response)
-        found.bucket = answer.bucket_of(found.body, response.status)
+        found.bucket = caching.bucket_of(found)
         answer.check_answer(response, found.body)
         if request.binary:
             raise graph.no_picture(response)
