@@ -78,9 +78,11 @@ class Account:
     def __enter__(self) -> Account:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if self._began and self._left:
             self._noting(lambda: open_ledger(self._call.ctx).drop_hold(self._name))
+        if isinstance(error, KeepaCliError) and (notes := self.notes):
+            error.details["ledger_notes"] = notes
 
     @property
     def notes(self) -> list[str]:

@@ -157,6 +157,12 @@ def charged_by(response: WireResponse) -> str:
     return _charged(response, body if isinstance(body, dict) else {})
 
 
+def figures_in(response: WireResponse) -> dict[str, Any]:
+    """The token figures of an answer that was not read yet; {} when it holds none."""
+    body, _ = _load(response.body)
+    return bucket_of(body, response.status) if isinstance(body, dict) else {}
+
+
 def refill_wait_ms(bucket: Mapping[str, Any]) -> int | None:
     """Milliseconds until a request is admitted again: the next refill, plus what a debt takes; None when unknown."""
     refill_in, left = bucket.get("refill_in_ms"), bucket.get("tokens_left")

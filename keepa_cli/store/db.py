@@ -127,7 +127,7 @@ class Database:
     def _make_private(self) -> None:
         refuse_link(self.path)
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private(self.path.parent)
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
             if os.name == "posix" and self.path.stat().st_mode & 0o077:
                 self.path.chmod(0o600)
@@ -206,6 +206,12 @@ class Database:
                 connection.close()
         except sqlite3.DatabaseError as error:
             return _code(error) in _DAMAGED
+
+
+def make_private(folder: Path) -> None:
+    """Make `folder` and what is missing above it, for its owner alone; what exists stays as it is."""
+    for missing in [f for f in (folder, *folder.parents) if not f.exists()][::-1]:
+        missing.mkdir(mode=0o700, exist_ok=True)
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -11,6 +11,7 @@ import weakref
 from pathlib import Path
 
 from keepa_cli.core.files import io_error
+from keepa_cli.store.db import make_private
 
 _IDS: dict[int, str] = {}
 _IDS_LOCK = threading.Lock()
@@ -29,7 +30,7 @@ class Session:
         self.id = session_id()
         path = folder / self.id
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private(folder)
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
             _try_lock(self._fd)
         except OSError as error:

@@ -126,7 +126,7 @@ class RecordTransport:
         """The journal folder of this recording: threads take turns, another process is refused."""
         turn = _TURNS.setdefault((str(self._state_dir), name), threading.Lock())
         with turn, ExitStack() as held:
-            with _PREFLIGHT:
+            with _PREFLIGHT, _nothing_sent():
                 keeper, recovered = self._preflight()
                 folder = keeper.journals / name
                 folder.mkdir(mode=0o700, exist_ok=True)
@@ -176,6 +176,16 @@ class RecordTransport:
         return KeepaCliError(Kind.TRANSPORT_ERROR, text, details=details)
 
 
+@contextmanager
+def _nothing_sent() -> Iterator[None]:
+    """What fails here fails before a request leaves, and says so."""
+    try:
+        yield
+    except KeepaCliError as error:
+        error.details.setdefault("charged", "no")
+        raise
+
+
 def default_name(request: WireRequest) -> str:
     """The name of a recording that was given none: the endpoint and the start of the fingerprint."""
     endpoint = "".join(c if c.isalnum() else "-" for c in request.path.strip("/").lower()).strip("-") or "root"
@@ -216,5 +226,6 @@ def _secret_detected(response: WireResponse, kept: Kept) -> KeepaCliError:
             "error_type": Kind.SECRET_DETECTED.value,
             "charged": answer.charged_by(response),
         },
+        token_bucket=answer.figures_in(response),
         next_actions=[f"Read the answer at {kept.kept_at}", "Repeat the call with --live if it need not be recorded."],
     )
