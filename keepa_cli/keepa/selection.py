@@ -153,7 +153,7 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
 
 def shown(value: Any) -> Any:
     """A value small and plain enough for an error."""
-    if isinstance(value, bool | int | float | None):
+    if isinstance(value, bool | int | None) or (isinstance(value, float) and math.isfinite(value)):
         return value
     return str(value)[:80] if isinstance(value, str) else json.dumps(value, default=str)[:80]
 

@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 from keepa_cli.core.errors import invalid
 from keepa_cli.core.registry import Batch, Cost, Param, Request, operation
 from keepa_cli.keepa import costs
+from keepa_cli.keepa.clock import from_iso, from_unix_ms
 from keepa_cli.ops._batches import chunks, merge_products, product_items
 from keepa_cli.ops._names import PRODUCTS_GET
 from keepa_cli.ops._params import Asin, Code, Domain, domain_id
+
+_DAYS = re.compile(r"\d{1,5}")
+_MOMENTS = re.compile(r"\d{13},\d{13}|\d{4}-\d\d-\d\d[T0-9:.Z]*,\d{4}-\d\d-\d\d[T0-9:.Z]*")
+
+
+def _window(value: Any) -> str:
+    """A number of days, or two moments of which the first is the earlier."""
+    text = str(value).replace(" ", "")
+    if _MOMENTS.fullmatch(text):
+        start, end = (_minute(part) for part in text.split(","))
+        if start >= end:
+            raise ValueError(f"stats begins at {text.replace(',', ' and ends at ')}: a window ends after it begins")
+    elif not _DAYS.fullmatch(text):
+        raise ValueError(f"stats takes a number of days, or START,END as dates or Unix ms, not {text[:60]!r}")
+    return text
+
+
+def _minute(text: str) -> int:
+    try:
+        return from_unix_ms(int(text)) if text.isdecimal() else from_iso(text)
+    except (ValueError, OverflowError):
+        raise ValueError(f"stats names {text!r}, which is no date") from None
+
 
 Stats = Annotated[
     str,
@@ -18,7 +43,8 @@ Stats = Annotated[
         metavar="DAYS|START,END",
         pattern=r"\d{1,5}|\d{13},\d{13}|\d{4}-\d\d-\d\d[T0-9:.Z]*,\d{4}-\d\d-\d\d[T0-9:.Z]*",
         accepts=("string", "integer"),
-        parse=str,
+        parse=_window,
+        examples=("90", "2025-01-01,2025-12-31"),
     ),
 ]
 Flag = bool | None
@@ -76,7 +102,7 @@ def get(
     asin: Annotated[list[Asin], Param("ASINs; more than 100 are asked in batches.", position=True)] = [],  # noqa: B006
     domain: Domain = "US",
     code: Annotated[list[Code], Param("UPC, EAN, ISBN-13 or GTIN instead of ASINs.")] = [],  # noqa: B006
-    code_limit: Annotated[int | None, Param("At most N products per code.", min=1, max=1000)] = None,
+    code_limit: Annotated[int | None, Param("At most N products per code.", min=1)] = None,
     stats: Stats | None = None,
     history: History = None,
     days: Days = None,
@@ -120,9 +146,7 @@ def get(
 def by_code(
     code: Annotated[list[Code], Param("UPC, EAN, ISBN-13 or GTIN codes.", position=True)],
     domain: Domain = "US",
-    code_limit: Annotated[
-        int | None, Param("At most N products per code; one code can match many.", min=1, max=1000)
-    ] = None,
+    code_limit: Annotated[int | None, Param("At most N products per code; one code can match many.", min=1)] = None,
     stats: Stats | None = None,
     history: History = None,
     days: Days = None,
