@@ -24,7 +24,7 @@ class Options:
     transport: str = "cli"
     text: bool = False
     wait: bool = True
-    cache_ttl: int | None = None
+    cache_ttl: int | str | None = None
     no_cache: bool = False
     idempotency_key: str | None = None
     find: Callable[[str], Operation] | None = None

@@ -172,9 +172,8 @@ def _answer(call: Call, answers: list[Answer], money: Account, cache: CallCache)
     merged = planned.merge([a.body for a in answers]) if isinstance(planned, Batch) else answers[0].body
     shape: Any = answers[0].response.body if merged is None else merged
     data: dict[str, Any] = op.view(shape, bound) if op.view else {"body": merged}
-    bucket = dict(next((a for a in reversed(answers) if a.sent), answers[-1]).bucket) | {
-        "estimated": estimate(op, call.cost, ctx)
-    }
+    latest = next((a for a in reversed(answers) if a.sent), answers[-1])
+    bucket = dict(latest.bucket) | {"estimated": estimate(op, call.cost, ctx)}
     consumed = [a.bucket["tokens_consumed"] for a in answers if a.bucket.get("tokens_consumed") is not None]
     if consumed:
         bucket["tokens_consumed"] = sum(consumed)

@@ -28,6 +28,7 @@ def _view(picture: Any, _: dict[str, Any]) -> dict[str, Any]:
 @operation(
     "graphs.image",
     toolset="research",
+    cacheable=False,
     cost=lambda _: costs.graphimage(),
     view=_view,
     examples=(

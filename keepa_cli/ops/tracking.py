@@ -108,6 +108,7 @@ def _notifications(body: dict[str, Any], params: dict[str, Any]) -> dict[str, An
 @operation(
     "tracking.list",
     toolset=READING,
+    cacheable=False,
     returns="tracking",
     view=_trackings,
     examples=("kc tracking list --asins-only --dry-run", "kc tracking list --list mine --per-page 100 --live"),
@@ -131,7 +132,12 @@ def list_(
 
 
 @operation(
-    "tracking.list-names", toolset=READING, returns="tracking", view=_names, examples=("kc tracking list-names",)
+    "tracking.list-names",
+    toolset=READING,
+    cacheable=False,
+    returns="tracking",
+    view=_names,
+    examples=("kc tracking list-names",),
 )
 def list_names() -> Request:
     """List the names of the tracking lists. Costs nothing."""
@@ -141,6 +147,7 @@ def list_names() -> Request:
 @operation(
     "tracking.get",
     toolset=READING,
+    cacheable=False,
     returns="tracking",
     view=_trackings,
     examples=("kc tracking get B09YNQCQKR", "kc tracking get B09YNQCQKR --list mine --live"),
@@ -153,6 +160,7 @@ def get(asin: Annotated[Asin, Param("The tracked product.", position=True)], lis
 @operation(
     "tracking.notifications",
     toolset=READING,
+    cacheable=False,
     cost=lambda params: Cost(confirm=bool(params["mark_read"])),
     returns="tracking",
     view=_notifications,

@@ -47,27 +47,32 @@ class Lifetime:
     origin: str
 
 
-def lifetime(settings: Settings, ttl: int | None = None, no_cache: bool = False) -> Lifetime:
+def lifetime(settings: Settings, ttl: int | str | None = None, no_cache: bool = False) -> Lifetime:
     """What flags and settings say together; whatever switches the cache off wins. Raises `invalid_arguments`."""
-    if ttl is not None:
-        if no_cache:
-            raise invalid("--cache-ttl and --no-cache contradict each other.", field="cache_ttl", value=ttl)
-        try:
-            ttl = check_ttl(ttl)
-        except ValueError:
-            raise invalid(
-                f"cache_ttl is a whole number of seconds from 1 to {MAX_TTL}, not {ttl!r}; --no-cache asks anew.",
-                field="cache_ttl",
-                value=ttl,
-                allowed=f"1 to {MAX_TTL}",
-            ) from None
+    seconds = None if ttl is None else _given(ttl, no_cache)
     if no_cache:
         return Lifetime(0, "flag")
     if settings["no_cache"]:
         return Lifetime(0, settings.origin["no_cache"])
-    if ttl is not None:
-        return Lifetime(ttl, "flag")
+    if seconds is not None:
+        return Lifetime(seconds, "flag")
     return Lifetime(settings["cache_ttl_seconds"], settings.origin["cache_ttl_seconds"])
+
+
+def _given(ttl: int | str, no_cache: bool) -> int:
+    allowed = f"1 to {MAX_TTL}"
+    try:
+        seconds = check_ttl(ttl)
+    except ValueError:
+        raise invalid(
+            f"cache_ttl is a whole number of seconds from {allowed}, not {ttl!r}; --no-cache asks anew.",
+            field="cache_ttl",
+            value=ttl,
+            allowed=allowed,
+        ) from None
+    if no_cache:
+        raise invalid("--cache-ttl and --no-cache contradict each other.", field="cache_ttl", value=ttl)
+    return seconds
 
 
 def path_of(request: Request) -> str:

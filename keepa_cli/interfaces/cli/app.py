@@ -51,7 +51,7 @@ def build() -> Root:
 
     def root_callback(**values: Any) -> None:
         state = click.get_current_context().obj
-        state.given = {k: v for k, v in values.items() if v not in (None, False, 0)}
+        state.given = common.given(values)
         state.as_json = state.as_json or bool(values.get("as_json"))
         _configure_logging(state, state.given.get("verbose", 0))
 
@@ -89,6 +89,8 @@ def _run_leaf(op: Operation, values: dict[str, Any]) -> None:
         text=True,
         wait=not merged.get("no_wait"),
         idempotency_key=merged.get("idempotency_key"),
+        cache_ttl=merged.get("cache_ttl"),
+        no_cache=bool(merged.get("no_cache")),
         find=ops.find,
         confirm=(lambda question: click.confirm(question, err=True)) if ask else None,
     )

@@ -26,7 +26,12 @@ class State:
 
     def merged(self, here: Mapping[str, Any]) -> dict[str, Any]:
         """Common options given before and after the command's name; the later one wins."""
-        return self.given | {k: v for k, v in here.items() if v not in (None, False, 0)}
+        return self.given | given(here)
+
+
+def given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that were given: 0 is a value, save for the count of -v."""
+    return {k: v for k, v in values.items() if v is not None and v is not False and (v or k != "verbose")}
 
 
 class CommonOption(click.Option):
@@ -36,11 +41,15 @@ class CommonOption(click.Option):
 ALWAYS = frozenset({"as_json", "verbose"})
 CONSENT = frozenset({"yes", "max_tokens", "no_wait", "idempotency_key"})
 
+CACHE = frozenset({"cache_ttl", "no_cache"})
+
 
 def options_for(op: Operation) -> list[click.Parameter]:
     """The common options that mean something to `op` and that it does not have itself."""
     own = {a.name for a in op.args}
     wanted = set(COMMON_NAMES) if op.remote else ALWAYS | (CONSENT if "call" in op.needs else set())
+    if not op.takes_cache_options:
+        wanted -= CACHE
     return [o for o in common_options() if o.name in wanted - own]
 
 
@@ -68,6 +77,12 @@ def common_options(*, root: bool = False) -> list[click.Parameter]:
             metavar="KEY",
             help="Pay for this live call once: again with KEY, it gives the stored answer.",
         ),
+        CommonOption(
+            ["--cache-ttl", "cache_ttl"],
+            metavar="SECONDS",
+            help="Take a kept answer up to SECONDS old, and keep the answer of this live call as long.",
+        ),
+        CommonOption(["--no-cache", "no_cache"], is_flag=True, help="Ask Keepa anew and do not keep its answer."),
         CommonOption(["--no-wait", "no_wait"], is_flag=True, help="Fail at once instead of waiting for tokens."),
         CommonOption(["--out", "out"], type=click.Path(path_type=Path), metavar="FILE", help="Write the body to FILE."),
         CommonOption(["-v", "--verbose", "verbose"], count=True, help="Log to stderr; repeat for more."),
@@ -88,7 +103,7 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 
 COMMON_NAMES = (
     "as_json", "dry_run", "fixture", "replay", "live", "record", "yes", "max_tokens", "quote_token", "idempotency_key",
-    "no_wait", "out", "verbose",
+    "cache_ttl", "no_cache", "no_wait", "out", "verbose",
 )  # fmt: skip
 
 
