@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keepa_cli.keepa import containers, dealview, domains, offers
+from keepa_cli.keepa import containers, dealview, domains, offers, productview
 from tests.cases_adapters import verb
 
 
@@ -44,3 +44,9 @@ def contained(answer: dict[str, Any]) -> dict[str, Any]:
     if answer["op"] == "category":
         return {"categories": containers.categories(body)}
     return {"asins": containers.asins(body)}
+
+
+@verb("product.view")
+def product_view(given: dict[str, Any]) -> dict[str, Any]:
+    domain = domains.resolve(given["domain"])
+    return {"products": [productview.view_product(product, domain) for product in given["products"]]}
