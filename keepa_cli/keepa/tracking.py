@@ -156,7 +156,8 @@ def _whole(least: int, most: int = _BIG) -> Callable[[Any], int]:
         if not isinstance(value, int) or isinstance(value, bool):
             raise _Bad(f"must be a whole number, not {_kind(value)}")
         if not least <= value <= most:
-            raise _Bad(f"{value} is not within {least} to {most}" if most < _BIG else f"{value} is below {least}")
+            few = f"not within {least} to {most}" if most < _BIG else f"below {least}"
+            raise _Bad(f"{value} is {few if value <= _BIG else 'too great'}")
         return value
 
     return check
@@ -241,9 +242,11 @@ def _kind(value: Any) -> str:
 def types_of(item: Mapping[str, Any]) -> Iterator[tuple[int, int]]:
     """(domain, price type) of everything that a tracking watches."""
     for name in ("thresholdValues", "notifyIf"):
-        for watched in item.get(name) or ():
-            if isinstance(watched, Mapping):
-                yield watched.get("domain", 0), watched.get("csvType", 0)
+        watched = item.get(name)
+        for one in watched if isinstance(watched, list) else ():
+            domain, csv_type = (one.get("domain"), one.get("csvType")) if isinstance(one, Mapping) else (None, None)
+            if isinstance(domain, int) and isinstance(csv_type, int):
+                yield domain, csv_type
 
 
 def is_marketplace(item: Mapping[str, Any]) -> bool:
