@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from keepa_cli.core.errors import invalid
 from keepa_cli.core.redact import SECRET_NAMES
-from keepa_cli.core.registry import Param
+from keepa_cli.core.registry import Operation, Param
 from keepa_cli.keepa import asin as asins
 from keepa_cli.keepa import domains
 
@@ -66,6 +66,24 @@ def pairs(param: list[str]) -> dict[str, str]:
             raise invalid(f"The parameter {name!r} is given twice.", field="param", value=name)
         query[name] = value
     return query
+
+
+def parameters(op: Operation, param: list[str]) -> dict[str, Any]:
+    """The parameters of `op` as text; a name that is given again makes a list."""
+    many = {a.name for a in op.args if a.many}
+    found: dict[str, Any] = {}
+    for pair in param:
+        name, given, value = pair.partition("=")
+        name = name.strip().lstrip("-").replace("-", "_")
+        if not given or not name:
+            raise invalid("A parameter is written NAME=VALUE.", field="param", value=pair[:80])
+        if name in many:
+            found.setdefault(name, []).append(value)
+        elif name in found:
+            raise invalid(f"The parameter {name!r} is given twice.", field="param", value=name)
+        else:
+            found[name] = value
+    return found
 
 
 def domain_id(code: str, endpoint: str) -> int:

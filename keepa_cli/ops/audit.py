@@ -8,28 +8,9 @@ from keepa_cli import ops
 from keepa_cli.core.commandline import command_line
 from keepa_cli.core.consent import estimate
 from keepa_cli.core.context import Context
-from keepa_cli.core.errors import invalid
-from keepa_cli.core.registry import Batch, Operation, Param, operation
+from keepa_cli.core.registry import Batch, Param, operation
 from keepa_cli.core.schema import bind
-from keepa_cli.ops._params import Pair
-
-
-def _parameters(op: Operation, param: list[str]) -> dict[str, Any]:
-    """The parameters of `op` as text; a name that is given again makes a list."""
-    many = {a.name for a in op.args if a.many}
-    found: dict[str, Any] = {}
-    for pair in param:
-        name, given, value = pair.partition("=")
-        name = name.strip().lstrip("-").replace("-", "_")
-        if not given or not name:
-            raise invalid("A parameter is written NAME=VALUE.", field="param", value=pair[:80])
-        if name in many:
-            found.setdefault(name, []).append(value)
-        elif name in found:
-            raise invalid(f"The parameter {name!r} is given twice.", field="param", value=name)
-        else:
-            found[name] = value
-    return found
+from keepa_cli.ops._params import Pair, parameters
 
 
 @operation(
@@ -53,7 +34,7 @@ def cost(
     Needs no key and sends nothing. The parameters are checked as the call itself would check them.
     """
     op = ops.find(operation.strip().replace(" ", "."))
-    bound = bind(op, _parameters(op, param), text=True)
+    bound = bind(op, parameters(op, param), text=True)
     planned = op.run(**bound) if op.remote else None
     estimated = estimate(op, op.cost(bound), ctx)
     if planned is None:
