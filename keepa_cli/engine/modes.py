@@ -203,10 +203,16 @@ def _picture(raw: bytes, ctx: Context) -> bytes:
     return raw
 
 
+_COUNTED = {"bestSellersList": "asinList", "deals": "dr", "categories": "", "sellers": ""}
+"""Results that are no list at the top of a body: the list inside of them, or none for a map by id."""
+
+
 def _count(body: Any) -> int | None:
     if not isinstance(body, dict):
         return None
     for value in body.values():
         if isinstance(value, list):
             return len(value)
-    return next((len(v) for k, v in body.items() if isinstance(v, dict) and k == "categories"), 0)
+    inner = [(value, _COUNTED[name]) for name, value in body.items() if name in _COUNTED and isinstance(value, dict)]
+    found = [value.get(name) if name else value for value, name in inner]
+    return len(found[0]) if found and found[0] else 0

@@ -130,3 +130,9 @@ def test_five_hundred_categories_are_posted(home: Path) -> None:
         seen = server.seen[0]
         assert seen.method == "POST" and len(json.loads(seen.body)["includeCategories"]) == 500
         assert [name for name, _ in seen.query] == ["key"]
+
+
+def test_a_body_in_a_file_is_counted_by_its_deals(home: Path) -> None:
+    with ScriptedServer([{"json": answer(*[DEAL] * 3)}]) as server:
+        result = call(NAME, home, {"price_type": 1}, server, out=home / "work" / "deals.json")
+    assert result["data"]["output"]["result_count"] == 3 and "body" not in result["data"]

@@ -114,3 +114,9 @@ def test_found_ids_are_counted(home: Path) -> None:
     with ScriptedServer([{"json": body}]) as server:
         data = call(QUERY, home, {"search": "a"}, server, yes=True)["data"]
     assert (data["count"], data["total_results"], data["body"]["sellerIdList"]) == (2, 2, [ONE, TWO])
+
+
+def test_a_body_in_a_file_is_counted_by_its_sellers(home: Path) -> None:
+    with ScriptedServer([{"json": BUCKET | {"sellers": {TWO: SELLER}}}]) as server:
+        result = call(GET, home, {"seller": TWO}, server, out=home / "work" / "sellers.json")
+    assert result["data"]["output"]["result_count"] == 1
