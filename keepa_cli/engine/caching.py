@@ -6,7 +6,6 @@ from collections.abc import Container
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from keepa_cli import __version__
 from keepa_cli.core.errors import KeepaCliError
 from keepa_cli.core.registry import Request
 from keepa_cli.core.settings import Mode, cache_path
@@ -34,7 +33,7 @@ class CallCache:
         applies = call.mode is Mode.LIVE and op.takes_cache_options and call.ctx.settings.config_problem is None
         self.warnings: list[dict[str, Any]] = []
         self._call, self._ttl = call, life.seconds if applies else 0
-        self._checked = f"{op.returns} {__version__}" if op.returns else None
+        self._checked = cachekey.checked_by(op)
         if applies and options.cache_ttl is not None and not life.seconds:
             self._warn(f"--cache-ttl has no effect: no_cache is set ({life.origin}).")
 

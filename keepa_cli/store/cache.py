@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import math
+import sqlite3
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -82,6 +83,19 @@ class About:
     origin: str
     fingerprint: str
     checked: str = ""
+
+
+def is_cache(path: Path) -> bool:
+    """Whether the file is a response cache, found out without changing it."""
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=PATIENCE)
+        try:
+            connection.execute("SELECT checked FROM answers LIMIT 0")
+            return True
+        finally:
+            connection.close()
+    except sqlite3.Error:
+        return False
 
 
 class ResponseCache:

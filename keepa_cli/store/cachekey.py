@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from keepa_cli import __version__
 from keepa_cli.core.errors import invalid
 from keepa_cli.core.settings import MAX_TTL, Settings, check_ttl
 from keepa_cli.keepa.wire import encode
@@ -32,7 +33,9 @@ def refusal(op: Operation, request: Request) -> str | None:
         return "Only GET requests that change nothing are kept."
     if request.binary:
         return "Only JSON answers are kept."
-    if not op.cacheable or path_of(request) not in ENDPOINTS:
+    if not op.cacheable and path_of(request) in ENDPOINTS:
+        return f"Answers to {op.name} are never kept."
+    if path_of(request) not in ENDPOINTS:
         return f"Answers of {path_of(request)} are never kept; these are: {', '.join(sorted(ENDPOINTS))}."
     if str(request.query.get("update")) == "0":
         return "update=0 asks for fresh data."
@@ -77,6 +80,11 @@ def _given(ttl: int | str, no_cache: bool) -> int:
 
 def path_of(request: Request) -> str:
     return request.path.rstrip("/") or "/"
+
+
+def checked_by(op: Operation) -> str | None:
+    """What answers to this operation are checked against; None where anything is taken."""
+    return f"{op.returns} {__version__}" if op.returns else None
 
 
 def key_of(request: Request, base_url: str) -> str:
