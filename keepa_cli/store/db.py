@@ -149,7 +149,7 @@ class Database:
                     next_actions=["Update keepa-cli."],
                 )
             for script in self._migrations[version:]:
-                for statement in filter(str.strip, script.split(";")):
+                for statement in _statements(script):
                     connection.execute(statement)
             connection.execute(f"PRAGMA user_version={newest}")
             connection.execute("COMMIT")
@@ -212,6 +212,17 @@ def make_private(folder: Path) -> None:
     """Make `folder` and what is missing above it, for its owner alone; what exists stays as it is."""
     for missing in [f for f in (folder, *folder.parents) if not f.exists()][::-1]:
         missing.mkdir(mode=0o700, exist_ok=True)
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script; a trigger is one, whatever it holds."""
+    text = ""
+    for piece in script.split(";"):
+        text += piece + ";"
+        if sqlite3.complete_statement(text):
+            if text.strip("; \n"):
+                yield text
+            text = ""
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -35,14 +35,28 @@ CREATE TABLE calls (
   day TEXT NOT NULL, created_at TEXT NOT NULL, settled_at TEXT,
   pid INTEGER NOT NULL, host TEXT NOT NULL, session TEXT NOT NULL, error_kind TEXT, note TEXT
 );
-CREATE INDEX calls_by_day ON calls (day, origin, state, worst, consumed);
-CREATE INDEX calls_by_session ON calls (session, origin, state, worst, consumed);
+CREATE INDEX calls_by_day ON calls (day);
 CREATE INDEX calls_under_way ON calls (session) WHERE state = 'reserved';
 CREATE INDEX calls_by_key ON calls (idempotency_key, part) WHERE idempotency_key IS NOT NULL;
 CREATE TABLE holds (call TEXT PRIMARY KEY, session TEXT NOT NULL, day TEXT NOT NULL, origin TEXT NOT NULL,
   worst INTEGER NOT NULL);
+CREATE TABLE sums (span TEXT, origin TEXT, state TEXT, requests INTEGER NOT NULL, tokens INTEGER NOT NULL,
+  PRIMARY KEY (span, origin, state)) WITHOUT ROWID;
 """
-MIGRATIONS = (_CALLS + kept.TABLES,)
+_ADD = """
+  INSERT INTO sums
+    SELECT span, {row}.origin, {row}.state, {sign}1, {sign}(CASE {row}.state
+      WHEN 'settled' THEN coalesce({row}.consumed, 0) WHEN 'released' THEN 0 ELSE {row}.worst END)
+    FROM (SELECT {row}.day AS span UNION ALL SELECT {row}.session) WHERE TRUE
+    ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, tokens = tokens + excluded.tokens;
+"""
+_SUMS = f"""
+CREATE TRIGGER calls_added AFTER INSERT ON calls BEGIN {_ADD.format(row="NEW", sign="")} END;
+CREATE TRIGGER calls_ended AFTER UPDATE OF state, consumed ON calls
+BEGIN {_ADD.format(row="OLD", sign="-")} {_ADD.format(row="NEW", sign="")} END;
+"""
+"""The sums of a day and of a session are kept by triggers: a limit is checked at once, however long the ledger is."""
+MIGRATIONS = (_CALLS + _SUMS + kept.TABLES,)
 _INSERT = """
 INSERT INTO calls (state, operation, mode, origin, method, path, fingerprint, call, part, parts, idempotency_key,
   estimated, worst, day, created_at, pid, host, session)
@@ -256,19 +270,15 @@ class Ledger:
 
 
 def _totals(db: sqlite3.Connection, column: Literal["day", "session"], value: str, origin: str) -> Totals:
-    sql = (
-        f"SELECT state, COUNT(*), SUM(worst), SUM(consumed) FROM calls WHERE {column} = ? AND origin = ? GROUP BY state"  # noqa: S608
-    )
-    found = {
-        state: (count, worst or 0, consumed or 0) for state, count, worst, consumed in db.execute(sql, (value, origin))
-    }
+    sums = db.execute("SELECT state, requests, tokens FROM sums WHERE span = ? AND origin = ?", (value, origin))
+    found = {row["state"]: row for row in sums}
     held = db.execute(f"SELECT SUM(worst) FROM holds WHERE {column} = ? AND origin = ?", (value, origin))  # noqa: S608
-    none = (0, 0, 0)
+    tokens = {state: row["tokens"] for state, row in found.items()}
     return Totals(
-        settled=found.get("settled", none)[2],
-        reserved=found.get("reserved", none)[1] + (held.fetchone()[0] or 0),
-        manual_review=found.get("manual_review", none)[1],
-        rows={state: count for state, (count, _, _) in found.items()},
+        settled=tokens.get("settled", 0),
+        reserved=tokens.get("reserved", 0) + (held.fetchone()[0] or 0),
+        manual_review=tokens.get("manual_review", 0),
+        rows={state: row["requests"] for state, row in found.items() if row["requests"]},
     )
 
 

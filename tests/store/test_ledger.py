@@ -316,4 +316,5 @@ def test_a_limit_is_never_passed_by_worst_cases(tmp_path_factory: pytest.TempPat
         totals = ledger.totals("live")
         assert (totals.settled, totals.reserved, totals.manual_review) == (settled, under_way, unknown)
         assert totals.spoken_for <= 20
+        assert ledger.session_totals("live") == totals and sum(totals.rows.values()) == ledger.rows(None, None, 1)[1]
     ledger.close()
