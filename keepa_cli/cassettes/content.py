@@ -14,6 +14,7 @@ _PIECE = 1 << 16
 LARGE = 1 << 20
 GZIP = b"\x1f\x8b\x08"
 _PNG = b"\x89PNG\r\n\x1a\n"
+_PIXELS, _TAIL = b"IDAT", b""
 _PNG_TEXTS = {b"tEXt", b"zTXt", b"iTXt", b"eXIf"}
 _STREAMS = re.compile(rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]")
 _MOST_STREAMS = 2000
@@ -123,18 +124,35 @@ def _unmarked(body: bytes) -> str | None:
     return "utf-16-le" if odd else "utf-16-be"
 
 
+def is_picture(body: bytes) -> bool:
+    return body.startswith(_PNG)
+
+
 def without_png_texts(body: bytes, bad: Callable[[bytes], bool]) -> bytes:
     """A PNG picture without the text chunks, and without the tail, that are `bad`; any other body as it is."""
-    if not body.startswith(_PNG):
+    if not is_picture(body):
         return body
-    kept, at = [_PNG], len(_PNG)
+    kept = [_PNG]
+    for name, part in _parts(body):
+        if name not in {*_PNG_TEXTS, _TAIL} or not (bad(part) or any(map(bad, streams(part)))):
+            kept.append(part)
+    return b"".join(kept)
+
+
+def beside_pixels(body: bytes) -> bytes:
+    """What a PNG picture holds beside its pixels: by chance those can look like anything."""
+    return b"".join(part for name, part in _parts(body) if name != _PIXELS)
+
+
+def _parts(body: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The chunks of a PNG picture by name, then what follows the last one."""
+    at = len(_PNG)
     while at + 12 <= len(body):
         (size,) = struct.unpack(">I", body[at : at + 4])
-        chunk, name = body[at : at + 12 + size], body[at + 4 : at + 8]
-        if name not in _PNG_TEXTS or not (bad(chunk) or any(map(bad, streams(chunk)))):
-            kept.append(chunk)
+        name, start = body[at + 4 : at + 8], at
         at += 12 + size
+        yield name, body[start:at]
         if name == b"IEND":
             break
-    tail = body[at:]
-    return b"".join(kept) + (b"" if tail and bad(tail) else tail)
+    if at < len(body):
+        yield _TAIL, body[at:]

@@ -160,6 +160,10 @@ class _Scan:
         wide = content.wide_text(data)
         if wide:
             self.look(wide[0].encode("utf-8", "surrogatepass"), f"{place} {wide[1]}".strip(), depth + 1)
+        if content.is_picture(data):
+            for form in {f for plain in content.streams(data) for f in self.redactor.find(plain)}:
+                self.add("configured_key", form, f"{place} (compressed)".strip())
+            data = content.beside_pixels(data)
         for rule, start, _ in rules.patterns(data):
             self.add(rule, "raw", f"{place} offset {start}".strip())
         for plain in content.streams(data):
