@@ -26,6 +26,7 @@ File = Annotated[str | None, Param("Another cache file than the configured one."
 Ttl = Annotated[int | None, Param("As with --cache-ttl SECONDS on the call itself.", metavar="SECONDS")]
 NoCache = Annotated[bool, Param("As with --no-cache on the call itself.")]
 PREFIX = "cache:"
+"""Before every key that is shown, as in the provenance of an answer; bare, the redactor takes it for an API key."""
 MOMENTS = ("stored_at", "expires_at", "used_at")
 
 
@@ -141,9 +142,14 @@ def inspect(
     names = cache.keys_like(wanted) if cache is not None else []
     if cache is None or len(names) != 1:
         problem = f"{len(names)} or more answers have keys" if len(names) > 1 else "No answer is kept under a key"
-        raise invalid(f"{problem} beginning with {wanted}.", field="cache_key", value=cache_key, close=names)
+        raise invalid(
+            f"{problem} beginning with {wanted}.",
+            field="cache_key",
+            value=cache_key,
+            close=[PREFIX + name for name in names],
+        )
     found = cache.inspect(names[0]) or {}
-    found["cache_key"] = found.pop("key")
+    found["cache_key"] = PREFIX + found.pop("key")
     now = ctx.now().timestamp()
     ages = {"age_s": int(now - found["stored_at"]), "expires_in_s": int(found["expires_at"] - now)}
     return found | {name: _moment(found[name]) for name in MOMENTS} | ages | _told(cache)
@@ -190,7 +196,7 @@ def _row(ctx: Context, op: Operation, request: Request, cache: ResponseCache | N
         "method": sent.method,
         "path": cachekey.path_of(request),
         "query": ctx.redactor.data(dict(sent.query)) | hidden,
-        "cache_key": key,
+        "cache_key": PREFIX + key if key else None,
         "cacheable": reason is None,
         "reason": reason,
         "held": kept is not None,

@@ -76,7 +76,7 @@ def test_what_is_explained_is_what_happens(user: User) -> None:
     found = user.data("cache.explain", operation="products.get", param=params)
     (row,) = found["requests"]
     assert found["would_be_served"] and row["held"] and (row["age_s"], row["expires_in_s"]) == (50, 250)
-    assert user("products.get", live=True, asin=["B000000001"])["provenance"]["source"] == f"cache:{row['cache_key']}"
+    assert user("products.get", live=True, asin=["B000000001"])["provenance"]["source"] == row["cache_key"]
     too_old = user.data("cache.explain", operation="products.get", param=params, cache_ttl=49)
     assert not too_old["would_be_served"] and too_old["requests"][0]["held"]
     user.now += timedelta(seconds=250)
@@ -157,7 +157,7 @@ def test_inspect_tells_all_but_the_body(user: User) -> None:
     user.get()
     key = user.key()
     user.now += timedelta(seconds=400)
-    for spelled in (key, f"cache:{key}", key[:8]):
+    for spelled in (key, key.removeprefix("cache:"), key[:12]):
         found = user.data("cache.inspect", cache_key=spelled)
         assert found["cache_key"] == key and found["path"] == "/product"
         assert found["query"] == {"asin": "B000000001", "domain": "1"}
@@ -178,7 +178,7 @@ def test_the_beginning_of_several_keys_is_refused_with_all_of_them(user: User) -
     for n in range(1, 18):
         asin = f"B{n:09d}"
         user.get(asin)
-        keys.setdefault(user.key(asin)[0], []).append(user.key(asin))
+        keys.setdefault(user.key(asin)[:7], []).append(user.key(asin))
     first, same = next((k, v) for k, v in keys.items() if len(v) > 1)
     error = user("cache.inspect", cache_key=first)["error"]
     assert sorted(error["details"]["close"]) == sorted(same)
@@ -256,4 +256,4 @@ def test_people_get_text_and_machines_one_document(cli: Any) -> None:
 def test_keys_are_shown_though_they_are_called_keys(cli: Any) -> None:
     words = ("cache", "explain-key", "--endpoint", "/product", "--param", "domain=1", "--param", "asin=B000000001")
     found = json.loads(cli("--json", *words).stdout)["data"]
-    assert found["cache_key"] == "335d95026bc587b614c00fc0e5cc5105" and found["cache_key"] in cli(*words).stdout
+    assert found["cache_key"] == "cache:335d95026bc587b614c00fc0e5cc5105" and found["cache_key"] in cli(*words).stdout
