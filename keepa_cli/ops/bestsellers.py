@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 from keepa_cli.core.errors import invalid
 from keepa_cli.core.registry import Param, Request, operation
 from keepa_cli.keepa import costs
-from keepa_cli.keepa.clock import field_time
-from keepa_cli.ops._listing import Limit, cut, limit_note, texts
+from keepa_cli.keepa.containers import best_sellers
+from keepa_cli.ops._listing import Limit, cut, limit_note
 from keepa_cli.ops._params import Domain, domain_id
 
 MONTHS_KEPT = 36
@@ -39,23 +39,16 @@ Month = Annotated[int | None, Param("Ranks of a past month, with --year: one of 
 Year = Annotated[int | None, Param("The year of --month.", min=2011, max=9999)]
 
 
-def asins_of(body: Mapping[str, Any]) -> list[str]:
-    """The ASINs of an answer in their order. Keepa nests the list; it was also seen at the top."""
-    listed = body.get("bestSellersList")
-    found = listed.get("asinList") if isinstance(listed, Mapping) else None
-    return texts(found if found is not None else body.get("asinList"))
-
-
 def _view(body: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
-    asins, listed = asins_of(body), body.get("bestSellersList")
-    shown = cut(asins, params.get("limit"))
-    if len(shown) < len(asins):
-        if isinstance(listed, dict) and listed.get("asinList") is not None:
-            body = body | {"bestSellersList": listed | {"asinList": shown}}
+    found = best_sellers(body)
+    shown = cut(found["asins"], params.get("limit"))
+    if len(shown) < len(found["asins"]):
+        nested = body.get("bestSellersList")
+        if isinstance(nested, dict) and nested:
+            body = body | {"bestSellersList": nested | {"asinList": shown}}
         else:
             body = body | {"asinList": shown}
-    updated = field_time(listed.get("lastUpdate")) if isinstance(listed, dict) else None
-    return {"count": len(asins), "shown": len(shown), "last_update": updated, "body": body}
+    return {"count": len(found["asins"]), "shown": len(shown), "last_update": found["at"], "body": body}
 
 
 def _check(given: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from keepa_cli import ops
 from keepa_cli.interfaces.cli.render import render
-from tests.support.remote import BUCKET, call, refusal
+from tests.support.remote import BUCKET, KEY, call, context, refusal
 from tests.support.scripted_server import ScriptedServer
 
 A, B = "B000000001", "B000000002"
@@ -170,6 +170,18 @@ def test_a_tracking_of_another_product_is_a_wrong_answer(home: Path, name: str, 
     with ScriptedServer([{"json": answered(B)}]) as server:
         error = refusal(call(name, home, params, server, yes=True))
     assert error["kind"] == "contract_error" and f"{B} was not asked for" in error["message"]
+
+
+def test_also_a_fixture_of_another_product_is_a_wrong_answer(home: Path, cli: Any) -> None:
+    (home / "work" / "cassettes").mkdir()
+    with ScriptedServer([{"json": answered(A)}]) as server:
+        env = {"KEEPA_BASE_URL": server.url, "KEEPA_API_KEY": KEY}
+        assert cli("--json", "tracking", "get", A, "--record=tracked", env=env).returncode == 0
+    assert cli("--json", "cassettes", "promote", "tracked", "--name", "tracked").returncode == 0
+    assert call("tracking.get", home, {"asin": A}, fixture="tracked")["ok"]
+    assert call("tracking.get", home, {"asin": A}, ctx=context(home))["ok"]
+    error = refusal(call("tracking.get", home, {"asin": B}, fixture="tracked"))
+    assert error["kind"] == "contract_error" and f"{A} was not asked for" in error["message"]
 
 
 def test_get_shows_a_row_and_an_untracked_product_is_an_error(home: Path) -> None:
