@@ -23,8 +23,8 @@ RULES = {
     "key_shape": "a value shaped like a Keepa key",
     "secret_parameter": "a URL parameter with a secret name and a value",
     "secret_field": "a field with a secret name and a value",
-    "cookie": "a cookie header",
-    "authorization": "a header with credentials",
+    "cookie_header": "a cookie header",
+    "credentials_header": "a header with credentials",
     "email": "an e-mail address",
     "webhook_url": "the address of a webhook",
     "personal_data": "a field with personal data of a seller",
@@ -114,7 +114,7 @@ class _Scan:
             shown = f"{place}.{_safe(name, self.redactor)}"
             self.look(name.encode("utf-8", "surrogatepass"), f"{place} (a name)")
             if is_secret_name(name) and not all(is_marked(v.encode("utf-8", "surrogatepass")) for v in values):
-                self.add("cookie" if "cookie" in name.lower() else "authorization", "raw", shown)
+                self.add("cookie_header" if "cookie" in name.lower() else "credentials_header", "raw", shown)
             for value in values:
                 self.look(value.encode("utf-8", "surrogatepass"), shown)
 
@@ -222,7 +222,7 @@ def _header_lines(data: bytes) -> Iterator[Hit]:
     for pattern in _HEADERS:
         for match in pattern.finditer(data):
             if not is_marked(match[2]):
-                yield "cookie" if match[1] else "authorization", "raw", match.start(2)
+                yield "cookie_header" if match[1] else "credentials_header", "raw", match.start(2)
 
 
 def _locations(data: bytes, offsets: list[int]) -> list[str]:

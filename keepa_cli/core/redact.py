@@ -24,6 +24,7 @@ _MARKS = {_MARK, URL_MARK, URL_MARK.replace(b"%5B", b"%5b").replace(b"%5D", b"%5
 
 SECRET_FIELDS = "|".join(sorted((*SECRET_NAMES, *SECRET_HEADERS), key=len, reverse=True))
 """The names as a regular expression."""
+_VARIABLE = re.compile(rb"\$\{?[A-Z][A-Z0-9_]{0,40}\}?")
 _ENDINGS = tuple(name.encode() for name in SECRET_NAMES | SECRET_HEADERS)
 _LONGEST = max(map(len, _ENDINGS))
 _PARAMETER = re.compile(rf"(?i)(?:^|[?&;#\s\"'(,{{])({SECRET_FIELDS})=([^&;#\s\"'<>\\)]+)".encode())
@@ -221,14 +222,14 @@ def parameters_redacted(data: bytes, mark: bytes = _MARK) -> bytes:
 
 
 def is_marked(value: bytes) -> bool:
-    """Whether `value` holds the mark, as it is or as URLs hold it."""
-    return any(mark in value for mark in _MARKS)
+    """Whether `value` holds the mark, as it is or as URLs hold it, or names a variable as examples do."""
+    return any(mark in value for mark in _MARKS) or bool(_VARIABLE.fullmatch(value))
 
 
 def _grouped(pattern: re.Pattern[bytes], data: bytes, group: int) -> bytes:
     def put(match: re.Match[bytes]) -> bytes:
         start, end = match.start(group) - match.start(), match.end(group) - match.start()
         whole = match[0]
-        return whole if _MARK in whole[start:end] else whole[:start] + _MARK + whole[end:]
+        return whole if is_marked(whole[start:end]) else whole[:start] + _MARK + whole[end:]
 
     return pattern.sub(put, data)
