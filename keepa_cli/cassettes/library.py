@@ -175,7 +175,6 @@ class Library:
                 listing.refresh()
             changed = bool(stale) or self._foreign.changed()
         if changed:
-            self._heads.clear()
             self._foreign.reset(entry for listing in self._listings for entry in listing.foreign)
         return changed
 
