@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from keepa_cli.core import auth, envelope
 from keepa_cli.core.commandline import command_line
@@ -19,7 +19,9 @@ from keepa_cli.engine import modes
 from keepa_cli.engine.gate import estimate, gate, needs_consent
 from keepa_cli.engine.modes import Flags
 from keepa_cli.engine.options import Options
-from keepa_cli.keepa.wire import WireRequest, WireResponse, encode
+
+if TYPE_CHECKING:
+    from keepa_cli.keepa.wire import WireRequest, WireResponse
 
 
 class Transport(Protocol):
@@ -125,6 +127,8 @@ def caller(ctx: Context, options: Options) -> Callable[..., Envelope]:
 
 
 def _request_summary(requests: tuple[Request, ...], transport: str, mode: Mode) -> dict[str, Any]:
+    from keepa_cli.keepa.wire import encode
+
     first = encode(requests[0])
     shown: dict[str, Any] = {
         "transport": transport,
@@ -168,6 +172,7 @@ def _send_all(
 
 def _send(op: Operation, request: Request, transport: Transport, mode: Mode, ctx: Context) -> Answer:
     from keepa_cli.keepa import answer
+    from keepa_cli.keepa.wire import encode
 
     try:
         response = transport.send(encode(request), retry=op.effect != "write_remote")
