@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +11,7 @@ from keepa_cli.core import detect, jsontext
 from keepa_cli.core.encodings import Needles, encoded_forms
 from keepa_cli.core.views import after_escape, unescaped, views, windows, without_numbers
 
-__all__ = ["REDACTED", "SECRET_NAMES", "RedactingFilter", "Redactor", "encoded_forms", "is_secret_name"]
+__all__ = ["REDACTED", "SECRET_NAMES", "Redactor", "encoded_forms", "is_secret_name"]
 
 REDACTED = "[REDACTED]"
 SECRET_NAMES = frozenset({"key", "api_key", "apikey", "token", "authorization"})
@@ -158,29 +157,6 @@ class Redactor:
             copies[id(item)] = copy
             todo.append((item, copy, name == "properties"))
         return copies[id(item)]
-
-
-class RedactingFilter(logging.Filter):
-    """Takes secrets out of log records, with their arguments and exception texts, before any handler sees them."""
-
-    def __init__(self, redactor: Redactor) -> None:
-        super().__init__()
-        self._redactor = redactor
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        try:
-            message = record.getMessage()
-        except (TypeError, ValueError, KeyError):
-            message = f"{record.msg} {record.args!r}"
-        record.msg, record.args = self._redactor.text(message), None
-        if record.exc_info and not record.exc_text:
-            record.exc_text = logging.Formatter().formatException(record.exc_info)
-        if record.exc_text:
-            record.exc_text = self._redactor.text(record.exc_text)
-        if record.stack_info:
-            record.stack_info = self._redactor.text(record.stack_info)
-        record.exc_info = None
-        return True
 
 
 def replaced(data: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:

@@ -38,7 +38,7 @@ def checker(ctx: Context, evals: Evals | None) -> Callable[[Path, Sequence[Fixtu
 def _parity(ctx: Context, target: Path, staged: Path, fixtures: Sequence[Fixture]) -> str:
     """Whether what replay will serve is the new fixture: no earlier library may answer first, and a bundle that
     holds a fixture of the same name must hold the same bytes."""
-    from keepa_cli.cassettes.library import bundled_root
+    from keepa_cli.cassettes.roots import bundled_root
 
     roots = list(files.library(ctx).roots)
     earlier = roots[: roots.index(target)] if target in roots else []

@@ -199,7 +199,7 @@ def test_a_text_is_redacted_before_it_is_cut() -> None:
 
 
 def test_log_records_are_clean_before_a_handler_sees_them(caplog: pytest.LogCaptureFixture) -> None:
-    from keepa_cli.core.redact import RedactingFilter
+    from keepa_cli.core.logs import RedactingFilter
 
     logger = logging.getLogger("test.redact")
     logger.addFilter(RedactingFilter(REDACTOR))
