@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from keepa_cli.cassettes.evidence import utc
 from keepa_cli.cassettes.infer import given_request, infer_request
 from keepa_cli.cassettes.model import Exchange
-from keepa_cli.cassettes.reduce import reduced
+from keepa_cli.cassettes.parts import outline
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.files import read_bytes, refuse_link
 from keepa_cli.keepa.strictjson import BOM, load_json
@@ -82,7 +82,7 @@ def _sniff(data: bytes, file: str, hints: Hints) -> Imported:
     if text.lstrip()[:1] != b"{":
         return _other(data, text, file)
     try:
-        view = reduced(text)
+        view = outline(text)
     except ValueError as error:
         raise broken(file, f"is not complete JSON ({error})") from None
     if "interactions" in view:
