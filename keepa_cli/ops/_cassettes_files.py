@@ -45,6 +45,7 @@ def redactor(ctx: Context) -> Redactor:
 
 def recover(ctx: Context) -> list[dict[str, Any]]:
     """Move what killed recorders left behind to the inbox; the warnings that its user must see."""
+    redactor(ctx)
     if not (ctx.state_dir / "journal").is_dir():
         return []
     from keepa_cli.transport.keeping import Keeper
@@ -74,6 +75,7 @@ def source(ctx: Context, text: str) -> Path:
 
 
 def fixture(ctx: Context, name: str) -> Cassette:
+    redactor(ctx)
     found: Cassette = library(ctx).fixture(name)
     return found
 
@@ -217,11 +219,12 @@ def scanned(ctx: Context, paths: list[str]) -> dict[str, Any]:
     """Scan files and folders; with none given the libraries, their evidence and the inbox."""
     from keepa_cli.cassettes.scan import scan_paths
 
+    known = redactor(ctx)
     targets = [ctx.cwd / Path(p).expanduser() for p in paths] or list(_all_places(ctx))
     for target in targets:
         if not target.exists():
             raise KeepaCliError(Kind.IO_ERROR, f"There is no file or folder {target}.", details={"path": str(target)})
-    findings = scan_paths(targets, redactor(ctx))
+    findings = scan_paths(targets, known)
     if findings:
         first = findings[0]
         raise KeepaCliError(
