@@ -50,7 +50,8 @@ def test_tokens_stay_and_the_layout_is_a_fixed_point(value: Any, indent: Any, as
     assert relayout(laid_out) == laid_out == relayout(json.dumps(value))
     for line in laid_out.split("\n"):
         assert line == line.rstrip()
-        assert len(line) <= WIDTH or len(TOKEN.findall(line)) <= 4
+        one_member = len(TOKEN.findall(line.replace("[]", "0").replace("{}", "0"))) <= 4
+        assert len(line) <= WIDTH or one_member
 
 
 @pytest.mark.parametrize(
