@@ -78,7 +78,9 @@ def _footer(result: Envelope, texts: Texts) -> list[str]:
 def _block(data: Mapping[str, Any], depth: int) -> list[str]:
     lines: list[str] = []
     for name, value in data.items():
-        lines += _field(str(name), value, depth)
+        said_already = name == "body" and len(data) > 1 and isinstance(value, Mapping) and set(value) <= BUCKET_FIELDS
+        if not said_already:
+            lines += _field(str(name), value, depth)
     return lines
 
 
