@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -150,6 +151,7 @@ def _check_whole(root: Path, manifest: Manifest, report: Report, redactor: Redac
     for row in manifest:
         if row["logical_path"].startswith(root.name + "/") and row["logical_path"] not in known:
             report.problem("manifest", row["logical_path"], "the manifest has a row and there is no such file")
+    _check_records(root, manifest, report)
     listing = Listing(root)
     for entry in listing.foreign:
         _check_stray(entry, report, redactor)
@@ -158,6 +160,26 @@ def _check_whole(root: Path, manifest: Manifest, report: Report, redactor: Redac
     for proof in sorted(root.rglob("*" + SIDECAR)):
         if not proof.with_name(proof.name.removesuffix(SIDECAR) + ".yaml").is_file():
             report.problem("evidence", evidence.logical_path(proof, root), "the cassette that it describes is missing")
+
+
+def _check_records(root: Path, manifest: Manifest, report: Report) -> None:
+    """Each row must be the one that the newest promotion of its path wrote; the newest record names the manifest."""
+    newest: dict[str, Any] = {}
+    last: dict[str, Any] = {}
+    for path in sorted((evidence.evidence_root(root) / "promotions").glob("*.json")):
+        try:
+            last = json.loads(read_bytes(path))
+            newest |= {fixture["logical_path"]: fixture["sha256"] for fixture in last["fixtures"]}
+        except (KeepaCliError, ValueError, KeyError, TypeError, RecursionError):
+            report.problem("record", f"evidence/promotions/{path.name}", "it is no record of a promotion")
+    for row in manifest:
+        if row["logical_path"] not in newest:
+            report.problem("record", row["logical_path"], "no promotion record names it")
+        elif row["sha256"] != newest[row["logical_path"]]:
+            report.problem("record", row["logical_path"], "its newest promotion record names another hash")
+    if last and last.get("manifest_sha256") != manifest.parent_sha256:
+        message = "evidence/manifest.csv was changed after the last promotion (a merge or an edit by hand)."
+        report.warnings.append({"code": "manifest_changed", "message": message})
 
 
 def _check_stray(entry: Entry, report: Report, redactor: Redactor) -> None:

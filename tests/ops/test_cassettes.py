@@ -64,6 +64,10 @@ class TestListAndShow:
         assert (row["recorded_at"], row["age_days"], row["interactions"]) == ("2026-05-10T04:19:28Z", 204, 1)
         assert [(r["name"], r["origin"]) for r in data["inbox"]] == [("tokens", "sandbox")]
         assert good(ctx, "list", endpoint="seller")["fixtures"] == []
+        (ctx.cwd / "cassettes" / "mine").mkdir()
+        cassette(ctx.cwd / "cassettes" / "mine" / "other.yaml", exchange())
+        (stray,) = good(ctx, "list", endpoint="mine")["fixtures"]
+        assert (stray["name"], stray["promoted"], stray["origin"]) == ("other", False, "unknown")
 
     def test_show_tells_requests_and_evidence_without_bodies(self, ctx: Context) -> None:
         promote_one(ctx)
