@@ -47,16 +47,12 @@ def _replay() -> tuple[str, ...]:
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """A new user's; Python may keep its bytecode, as after any installation."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("KEEPA_")}
+    """A new user's, who has set nothing; Python may keep its bytecode, as after any installation."""
+    left_out = ("KEEPA_", "XDG_")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(left_out)}
     for name in ("CI", "PYTHONDONTWRITEBYTECODE"):
         kept.pop(name, None)
-    return kept | {
-        "KEEPA_CLI_CONFIG": str(home / "config.toml"),
-        "KEEPA_CLI_STATE_DIR": str(home / "state"),
-        "KEEPA_CLI_DATA_DIR": str(home / "data"),
-        "KEEPA_CLI_CASSETTES": str(REPO / "cassettes"),
-    }
+    return kept | {name: str(home) for name in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA")}
 
 
 def _row(

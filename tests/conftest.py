@@ -18,6 +18,11 @@ SHARED = REPO.parent / "shared"
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
+def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
+    """Bytes are named by their length: compressed data differs from run to run, test names must not."""
+    return f"{argname}-{len(val)}-bytes" if isinstance(val, bytes) else None
+
+
 @pytest.fixture
 def shared_data() -> Path:
     """Real Keepa bodies, present beside a checkout only."""

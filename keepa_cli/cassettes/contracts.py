@@ -10,7 +10,7 @@ from typing import Any
 
 from keepa_cli.cassettes.fingerprint import query_pairs, request_path
 from keepa_cli.cassettes.model import Exchange
-from keepa_cli.cassettes.reduce import reduced
+from keepa_cli.cassettes.parts import Part, parts
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.keepa import graph
 from keepa_cli.keepa.wire import Source, WireResponse
@@ -30,6 +30,7 @@ _BY_PATH = {
     "/tracking": "tracking",
 }
 _PICTURES = ("image/",)
+_MOST_WARNINGS = 20
 
 
 @dataclass
@@ -68,21 +69,36 @@ def check_exchange(exchange: Exchange, where: str) -> Verdict:
         if "png" in _content_type(exchange) and not graph.is_png(exchange.body):
             raise _breach(where, "$", "the body is announced as a PNG picture and is none", None)
         return Verdict(BINARY)
+    found: Verdict | None = None
     try:
-        body = reduced(exchange.body)
+        for part in parts(exchange.body):
+            verdict = _judged(exchange, part, where)
+            found = verdict if found is None else _joined(found, verdict)
     except ValueError as error:
         if exchange.status != 200:
             return Verdict(ERROR_ANSWER)
         raise _breach(where, "$", f"the body is {error}", None) from None
-    if _is_error(exchange, body):
-        return Verdict(ERROR_ANSWER, body=body)
-    return _against_schema(exchange, body, where)
+    return found or Verdict(ERROR_ANSWER)
 
 
-def _against_schema(exchange: Exchange, body: Any, where: str) -> Verdict:
+def _judged(exchange: Exchange, part: Part, where: str) -> Verdict:
+    if _is_error(exchange, part.body):
+        return Verdict(ERROR_ANSWER, body=part.body)
+    return _against_schema(exchange, part, where)
+
+
+def _joined(first: Verdict, more: Verdict) -> Verdict:
+    """The verdict on two parts of one body."""
+    first.warnings += [w for w in more.warnings if w not in first.warnings][: _MOST_WARNINGS - len(first.warnings)]
+    for path, count in more.unknown_fields.items():
+        first.unknown_fields[path] = first.unknown_fields.get(path, 0) + count
+    return first
+
+
+def _against_schema(exchange: Exchange, part: Part, where: str) -> Verdict:
     from keepa_cli.keepa import answer, contract
 
-    name = schema_name(exchange)
+    name, body = schema_name(exchange), part.body
     if not isinstance(body, dict):
         raise _breach(where, "$", "the body is not a JSON object", name)
     if "tokensLeft" not in body and not answer.has_payload(body):
@@ -92,8 +108,18 @@ def _against_schema(exchange: Exchange, body: Any, where: str) -> Verdict:
     found = contract.check(name, body)
     errors = found.errors or contract.validate_with_jsonschema(name, body)
     if errors:
-        raise _breach(where, errors[0]["path"], errors[0]["message"], name, errors)
-    return Verdict(PASS, name, body, list(found.warnings), dict(found.unknown_fields))
+        placed = [{**e, "path": _placed(e["path"], part)} for e in errors]
+        raise _breach(where, placed[0]["path"], placed[0]["message"], name, placed)
+    return Verdict(PASS, name, body, [_placed(w, part) for w in found.warnings], dict(found.unknown_fields))
+
+
+def _placed(text: str, part: Part) -> str:
+    """A text that starts with a path in a part, with the path in the whole body."""
+    head = f"$.{part.member}["
+    number, bracket, rest = text.removeprefix(head).partition("]")
+    if part.member is None or not text.startswith(head) or not number.isdigit():
+        return text
+    return f"{head}{int(number) + part.offset}{bracket}{rest}"
 
 
 def _is_error(exchange: Exchange, body: Any) -> bool:

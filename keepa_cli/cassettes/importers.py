@@ -6,6 +6,7 @@ import base64
 import binascii
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,13 +17,15 @@ from urllib.parse import urlsplit
 from keepa_cli.cassettes.evidence import utc
 from keepa_cli.cassettes.infer import given_request, infer_request
 from keepa_cli.cassettes.model import Exchange
-from keepa_cli.cassettes.reduce import reduced
+from keepa_cli.cassettes.parts import outline
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.files import read_bytes, refuse_link
 from keepa_cli.keepa.strictjson import BOM, load_json
 from keepa_cli.keepa.wire import HOST
 
 LIMIT = 56 << 20
+"""The largest body; a file may be a quarter larger, as bodies are laid out in lines there."""
+_FILE_LIMIT = LIMIT + LIMIT // 4
 _BINARY = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
 _JSON_TYPE = "application/json;charset=UTF-8"
 
@@ -59,7 +62,7 @@ class Hints:
 def load_input(path: Path, hints: Hints | None = None) -> Imported:
     """Read a file for promotion. Raises `cassette_invalid` or `io_error` naming the file; nothing is written."""
     refuse_link(path)
-    data = read_bytes(path, limit=LIMIT)
+    data = read_bytes(path, limit=_FILE_LIMIT)
     chosen = hints or Hints()
     found = _sniff(data, path.name, chosen)
     if found.kind != "raw" and chosen.request:
@@ -68,21 +71,26 @@ def load_input(path: Path, hints: Hints | None = None) -> Imported:
             f"{path.name} holds its requests; --request is for raw bodies.",
             details={"field": "request"},
         )
+    largest = max(len(e.body) for e in found.exchanges)
+    if largest > LIMIT:
+        raise broken(path.name, f"holds a body of {largest} bytes; the limit is {LIMIT}")
     _fill(found)
     return found
 
 
 def _sniff(data: bytes, file: str, hints: Hints) -> Imported:
     text = data.removeprefix(BOM)
-    if not text.strip():
+    first = re.match(rb"\s*+(.?)", text, re.DOTALL)
+    start = first[1] if first else b""
+    if not start:
         raise broken(file, "is empty")
     image = next((media for magic, media in _BINARY if data.startswith(magic)), None)
     if image:
         return _raw(data, None, file, hints, image)
-    if text.lstrip()[:1] != b"{":
-        return _other(data, text, file)
+    if start != b"{":
+        return _other(data, text, file, start)
     try:
-        view = reduced(text)
+        view = outline(text)
     except ValueError as error:
         raise broken(file, f"is not complete JSON ({error})") from None
     if "interactions" in view:
@@ -92,12 +100,12 @@ def _sniff(data: bytes, file: str, hints: Hints) -> Imported:
     return _raw(text, view, file, hints, _JSON_TYPE)
 
 
-def _other(data: bytes, text: bytes, file: str) -> Imported:
+def _other(data: bytes, text: bytes, file: str, start: bytes) -> Imported:
     """A YAML cassette, or something that can be named before the YAML reader is asked."""
     if data[:2] == b"\x1f\x8b":
         raise broken(file, "is compressed; unpack it first")
     try:
-        value = load_json(text) if len(text) < 4096 or text.lstrip()[:1] == b"[" else ...
+        value = load_json(text) if len(text) < 4096 or start == b"[" else ...
     except ValueError:
         value = ...
     if value is not ...:

@@ -16,13 +16,14 @@ from keepa_cli.cassettes.listing import Entry, Listing
 from keepa_cli.cassettes.loading import KEEP_BYTES, Loaded, Loader, Stamp, unreadable
 from keepa_cli.cassettes.model import Cassette, Exchange
 from keepa_cli.cassettes.names import check_name
+from keepa_cli.cassettes.roots import bundled_root, library_roots
 from keepa_cli.core.errors import KeepaCliError, Kind, invalid
 
 if TYPE_CHECKING:
     from keepa_cli.cassettes.misses import Recorded
-    from keepa_cli.core.context import Context
     from keepa_cli.keepa.wire import WireRequest
 
+__all__ = ["Hit", "Library", "bundled_root", "library_roots"]
 REPEATS = ("hold_last", "once")
 _LOOK_AGAIN_AFTER = 1.0
 
@@ -40,25 +41,6 @@ class Hit:
     recorded_at: str | None
     origin: str
     location: str
-
-
-def bundled_root() -> Path:
-    """The samples: inside the installed package, or the checkout's own cassettes."""
-    package = Path(__file__).resolve().parents[1]
-    installed = package / "bundled" / "cassettes"
-    return installed if installed.is_dir() else package.parent / "cassettes"
-
-
-def library_roots(ctx: Context) -> list[Path]:
-    """The folders of the library in the order in which they are asked; each folder once."""
-    here = ctx.cwd / "cassettes"
-    wanted = [ctx.cwd / root for root in ctx.settings["cassettes"]]
-    wanted += [here] if here.is_dir() else []
-    wanted += [ctx.data_dir / "cassettes", bundled_root()]
-    distinct: dict[str, Path] = {}
-    for root in wanted:
-        distinct.setdefault(os.path.realpath(root), root)
-    return list(distinct.values())
 
 
 class Library:
@@ -175,7 +157,6 @@ class Library:
                 listing.refresh()
             changed = bool(stale) or self._foreign.changed()
         if changed:
-            self._heads.clear()
             self._foreign.reset(entry for listing in self._listings for entry in listing.foreign)
         return changed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,6 +12,7 @@ from keepa_cli.keepa.strictjson import load_json
 
 # No quote is in the class, so a match lies wholly inside or wholly outside a JSON string.
 _PACKED = re.compile(rb"\[[\s0-9,.eE+\-]{256,}+\]")
+_CODES = re.compile(rb'\[[A-Z0-9",\s]{4096,}+\]')  # ASINs and seller ids; no number array is among them
 _PIECE = 1 << 16
 _KEPT = 12
 _CYCLE = 6  # packed arrays come in pairs and triples: the length keeps its remainder by both
@@ -18,26 +20,41 @@ _SUMMARY = -20110101  # marks a summarized array until it is parsed; the value o
 
 
 def reduced(data: bytes) -> Any:
-    """The JSON value of `data` with every long number array shortened. ValueError for what is not strict JSON.
+    """The JSON value of `data` with long flat arrays shortened. ValueError for what is not strict JSON.
 
     Every number of a shortened array was parsed: a text passes here only where `load_json` takes it too.
     """
-    return _load(data, _shortened)
+    return load_json(shortened(data))
+
+
+def shortened(data: bytes) -> bytes:
+    """The text of `data` with long arrays of numbers or codes shortened; JSON exactly where `data` is."""
+    return _replaced(_replaced(data, _shortened), _first_codes, _CODES)
 
 
 def summarized(data: bytes) -> Any:
     """Like `reduced`, with each long array replaced by a text that differs whenever the array differs."""
-    return _expand(_load(data, _summary))
+    return _expand(load_json(_replaced(data, _summary)))
 
 
-def _load(data: bytes, shorten: Callable[[bytes, int, int], bytes]) -> Any:
+def _first_codes(data: bytes, start: int, end: int) -> bytes:
+    """The first items of an array that holds texts only. ValueError for any other."""
+    head: list[Any] = []
+    for _, items in _pieces(data, start, end):
+        if not all(isinstance(item, str) for item in items):
+            raise ValueError("not only texts")
+        head = head or items[:_KEPT]
+    return json.dumps(head).encode()
+
+
+def _replaced(data: bytes, shorten: Callable[[bytes, int, int], bytes], wanted: re.Pattern[bytes] = _PACKED) -> bytes:
     def replace(match: re.Match[bytes]) -> bytes:
         try:
             return shorten(data, *match.span())
         except ValueError:
             return match.group()  # text of a string, or a defect that the parser is about to name
 
-    return load_json(_PACKED.sub(replace, data))
+    return wanted.sub(replace, data)
 
 
 def _pieces(data: bytes, start: int, end: int) -> Iterator[tuple[bytes, list[Any]]]:

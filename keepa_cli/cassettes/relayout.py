@@ -93,13 +93,13 @@ def _members(body: bytes) -> Iterator[re.Match[bytes]]:
 
 
 def _packed(start: bytes, indent: bytes, end: bytes, body: bytes, first: int, last: int) -> Iterator[bytes]:
-    """An array of plain values: on one line when it fits, else a fixed count per line."""
+    """An array of plain values: on one line when it fits or is empty, else a fixed count per line."""
     longest = total = 0
     for items in _chunks(body, first, last):
         _check(items)
         longest = max(longest, *map(len, items))
         total += sum(map(len, items)) + len(items)
-    if len(start) + total + 1 <= WIDTH:
+    if not total or len(start) + total + 1 <= WIDTH:
         yield start + b",".join(item for items in _chunks(body, first, last) for item in items) + end
         return
     yield start

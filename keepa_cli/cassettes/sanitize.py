@@ -30,6 +30,7 @@ _PASSES = 6
 """What is replaced can leave something that reads as an address in turn."""
 _OWN_SECRET = 16
 _ESCAPED_NAME = re.compile(rb'\\"(?:(?i:' + rules.NAMED.encode() + rb"))\\")
+_MOMENTS = {"retry-after", "date"}
 _BODILESS = {204, 304}
 
 
@@ -42,9 +43,9 @@ def sanitize(exchange: Exchange, redactor: Redactor) -> tuple[Exchange, dict[str
     try:
         for _ in range(_PASSES):
             scrub = _Scrub(redactor.with_secrets(*_own_secrets(exchange)))
-            exchange = scrub.exchange(exchange)
+            before, exchange = exchange, scrub.exchange(exchange)
             total.update(+scrub.counts)
-            if not +scrub.counts:
+            if exchange == before:
                 break
         return exchange, dict(sorted(total.items()))
     except Exception:  # noqa: BLE001 - a recording is never lost to a body that nobody foresaw
@@ -81,13 +82,10 @@ class _Scrub:
 
     def text(self, text: str) -> str:
         clean = self.redactor.text(text)
-        data = clean.encode("utf-8", "surrogatepass")
-        found = list(rules.patterns(data))
-        self.counts.update(rule for rule, _, _ in found)
         self.counts["value"] += clean != text
-        if not found:
-            return clean
-        return replaced(data, [(start, end, _MARK) for _, start, end in found]).decode("utf-8", "replace")
+        data = clean.encode("utf-8", "surrogatepass")
+        read = self.readable(data)
+        return clean if read is data else read.decode("utf-8", "surrogatepass")
 
     def headers(self, headers: Mapping[str, Any], kept: frozenset[str]) -> dict[str, list[str]]:
         out: dict[str, list[str]] = {}
@@ -95,16 +93,20 @@ class _Scrub:
             lower = _text(name).lower()
             if lower not in kept:
                 self.counts["header"] += lower not in {"content-length", "content-encoding"}
-            elif many := _many(values):
-                out.setdefault(_text(name), []).extend(self.header(lower, _text(v)) for v in many)
+                continue
+            many = [value for value in (self.header(lower, _text(v)) for v in _many(values)) if value is not None]
+            if many:
+                out.setdefault(_text(name), []).extend(many)
         return out
 
-    def header(self, name: str, value: str) -> str:
+    def header(self, name: str, value: str) -> str | None:
+        """The value to keep; None for a moment or a delay that was none."""
         if name == "user-agent":
             return USER_AGENT
         if name == "location":
             return stored_header(value, self.redactor, self.counts)
-        return self.text(value)
+        clean = self.text(value)
+        return clean if clean == value or name not in _MOMENTS else None
 
     def body(self, body: bytes, headers: Mapping[str, Any]) -> bytes:
         if not body:

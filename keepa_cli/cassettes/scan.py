@@ -23,13 +23,15 @@ RULES = {
     "key_shape": "a value shaped like a Keepa key",
     "secret_parameter": "a URL parameter with a secret name and a value",
     "secret_field": "a field with a secret name and a value",
-    "cookie": "a cookie header",
-    "authorization": "a header with credentials",
+    "cookie_header": "a cookie header",
+    "credentials_header": "a header with credentials",
     "email": "an e-mail address",
     "webhook_url": "the address of a webhook",
     "personal_data": "a field with personal data of a seller",
     "unreadable": "packed content that is too big to look into",
 }
+
+HEADER_RULES = {"cookie_header", "credentials_header"}
 
 Hit = tuple[str, str, int]
 """Rule, form and offset."""
@@ -43,13 +45,6 @@ _LOWER_KEY = re.compile(rb"(?<![A-Za-z0-9])(?=[a-f0-9]{0,63}[g-z])(?=[a-z]{0,63}
 _MIXED_KEY = re.compile(
     rb"(?<![A-Za-z0-9+/=_-])(?=[A-Fa-f0-9]{0,63}[G-Zg-z])(?=[A-Za-z]{0,63}[0-9])[A-Za-z0-9]{64}(?![A-Za-z0-9+/_-])"
 )
-_NAME = rb"(?:(set-cookie2?|cookie)|(?:proxy-)?authorization|x-api-key)"
-_VALUE = rb"([^\s\"'\[\]{},-][^\r\n\"',]*)"
-_HEADERS = (
-    re.compile(rb"(?im)^[ \t]*[\"']?" + _NAME + rb"[\"']?:\s*(?:-\s*)?\[?[\"']?" + _VALUE),
-    re.compile(rb"(?i)\"" + _NAME + rb"\"\s*:\s*\[?\s*\"" + _VALUE),
-    re.compile(rb"(?i)\"name\"\s*:\s*\"" + _NAME + rb"\"\s*,\s*\"value\"\s*:\s*\"" + _VALUE),
-)
 _BINARY = re.compile(
     rb"!!binary(?:[ \t]*[|>][-+0-9]*[ \t]*\r?\n((?:[ \t]+[A-Za-z0-9+/=]+[ \t]*(?:\r?\n|\Z))+)|[ \t]+(\S+))"
 )
@@ -57,7 +52,9 @@ _NAMED = rules.NAMED.encode()
 _INNER_FIELD = re.compile(
     rb'(?<!\\)\\+"((?i:'
     + _NAMED
-    + rb'))\\+"[ \t]*:[ \t]*(?:\[[ \t]*)?(?:\\+"([^"\\]*)|(?!null|true|false|\d{1,4}\b)([^\s",\[\]{}\\]+))'
+    + rb'))\\+"[ \t]*:[ \t]*'
+    + rules.NOT_MARKED
+    + rb'(?:\[[ \t]*)?(?:\\+"([^"\\]*)|(?!null|true|false|\d{1,4}\b)([A-Za-z0-9][^\s",\[\]{}\\]*))'
 )
 _ANY_FIELD = re.compile(rb'"(?i:' + _NAMED + rb')\\*"[ \t\r\n]*:|' + jsontext.ESCAPED_NAME)
 
@@ -114,7 +111,7 @@ class _Scan:
             shown = f"{place}.{_safe(name, self.redactor)}"
             self.look(name.encode("utf-8", "surrogatepass"), f"{place} (a name)")
             if is_secret_name(name) and not all(is_marked(v.encode("utf-8", "surrogatepass")) for v in values):
-                self.add("cookie" if "cookie" in name.lower() else "authorization", "raw", shown)
+                self.add("cookie_header" if "cookie" in name.lower() else "credentials_header", "raw", shown)
             for value in values:
                 self.look(value.encode("utf-8", "surrogatepass"), shown)
 
@@ -187,10 +184,8 @@ class _Scan:
             yield from ((rule, "raw", start) for rule, start, _ in rules.patterns(data))
         if _ANY_FIELD.search(text):
             yield from _fields(data)
-        if not self.prose and any(word in text.lower() for word in (b"cookie", b"authorization", b"x-api-key")):
-            yield from _header_lines(data)
         if next(rules.markup(text), None):
-            yield from ((rule, "raw", start) for rule, start, _ in rules.markup(data))
+            yield from ((r, "raw", at) for r, at, _ in rules.markup(data) if not (self.prose and r in HEADER_RULES))
 
 
 def _shaped(layer: bytes) -> bool:
@@ -208,25 +203,27 @@ def _fields(data: bytes) -> Iterator[Hit]:
     """Named members with a value, also those of JSON inside strings."""
     for name, start, end in jsontext.members(data, rules.NAMED):
         put = rules.secret_put if is_secret_name(name) else rules.personal_put
-        if put(data[start:end]) is not None:
+        if put(data[start:end]) is not None and not _cut_off(data, start, end):
             yield _field_rule(name), "raw", start
     for match in _INNER_FIELD.finditer(data):
-        value = match[2] or match[3] or b""
+        name, bare = match[1].decode(), match[3] or b""
+        value = match[2] or (bare if bare[:1].isdigit() or is_secret_name(name) else b"")
         if value and not is_marked(value):
-            yield _field_rule(match[1].decode()), "json", match.end(1)
+            yield _field_rule(name), "json", match.end(1)
+
+
+def _cut_off(data: bytes, start: int, end: int) -> bool:
+    """Whether the JSON ended before this value: a bare word on the next line, or signs of the text around it."""
+    if data[start : start + 1] in {b'"', b"[", b"{"}:
+        return False
+    colon = data.rfind(b":", max(start - 200, 0), start)
+    return b"\n" in data[colon:start] or not re.search(rb"[A-Za-z0-9]", data[start:end])
 
 
 def _field_rule(name: str) -> str:
     if is_secret_name(name):
         return "secret_field"
     return "webhook_url" if name.lower().startswith("webhook") else "personal_data"
-
-
-def _header_lines(data: bytes) -> Iterator[Hit]:
-    for pattern in _HEADERS:
-        for match in pattern.finditer(data):
-            if not is_marked(match[2]):
-                yield "cookie" if match[1] else "authorization", "raw", match.start(2)
 
 
 def _locations(data: bytes, offsets: list[int]) -> list[str]:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from urllib.parse import unquote
 
-from keepa_cli.cassettes.rules import patterns
-from keepa_cli.core.redact import URL_MARK, Redactor, is_secret_name, parameters_redacted, replaced
+from keepa_cli.cassettes.rules import NAMED, Place, is_webhook, markup, patterns
+from keepa_cli.core import jsontext
+from keepa_cli.core.redact import URL_MARK, Redactor, is_marked, is_secret_name, parameters_redacted, replaced
+from keepa_cli.core.views import views
 from keepa_cli.keepa.wire import BASE_URL
 
 _ORIGIN = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]{0,20}:)?[/\\]{2}[^/?#\\]*")
+_ILLEGAL = re.compile(r"[\x00-\x20\x7f\"]")
+"""What no client sends as it is."""
 _SEPARATOR = re.compile(r"([&;#])")
 _NOT_SENT = "key"
 _MARK = URL_MARK.decode()
@@ -24,7 +29,10 @@ def stored_url(url: str, redactor: Redactor, counts: Counter[str], *, relative: 
     origin = _ORIGIN.match(url)
     rest = url[origin.end() :] if origin else url
     counts["host"] += bool(origin) and origin[0] != BASE_URL if origin else 0
-    rest = _scrubbed(rest, redactor, counts)
+    if is_webhook(url):
+        counts["webhook_url"] += 1
+        rest = f"/{_MARK}"
+    rest = _scrubbed(_ILLEGAL.sub(lambda m: f"%{ord(m[0]):02X}", rest), redactor, counts)
     if origin or not relative:
         rest = rest if rest[:1] in {"/", "?", "#"} or not rest else f"/{rest}"
         rest = rest if rest[:1] == "/" else f"/{rest}"
@@ -52,9 +60,19 @@ def _scrubbed(rest: str, redactor: Redactor, counts: Counter[str]) -> str:
         first = ""
     joined = "".join(kept).encode()
     clean = parameters_redacted(joined, URL_MARK)
-    found = list(patterns(clean))
+    counts["secret_parameter"] += clean is not joined
+    found = [*patterns(clean), *markup(clean), *_json_values(clean)]
     counts.update(rule for rule, _, _ in found)
     return replaced(clean, [(start, end, URL_MARK) for _, start, end in found]).decode("utf-8", "replace")
+
+
+def _json_values(data: bytes) -> Iterator[Place]:
+    """The values of named members of JSON inside a query, such as `selection={"token":"..."}`."""
+    for view in views(data):
+        for name, start, end in jsontext.members(view.data, NAMED):
+            if view.data[start : start + 1] == b'"' and end - start > 2 and not is_marked(view.data[start:end]):
+                place = view.span(start + 1, end - 1)
+                yield ("secret_field" if is_secret_name(name) else "personal_data"), *place
 
 
 def split_query(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,16 +54,18 @@ class Report:
 
 @dataclass(frozen=True)
 class Job:
-    """What plain vcrpy is asked about one file, and what it must answer; no bodies are kept."""
+    """What a replay of one file is asked, and what it must answer; no bodies are kept."""
 
     report: FileReport
+    asked: list[WireRequest]
     requests: list[dict[str, Any]]
     expected: list[dict[str, Any]]
 
     @classmethod
     def of(cls, report: FileReport, exchanges: Sequence[Exchange]) -> Job:
         requests = [vcr_replay.request_of(e) for e in exchanges]
-        return cls(report, requests, [vcr_replay.outcome(e) for e in exchanges])
+        expected = [vcr_replay.outcome(e) for e in exchanges]
+        return cls(report, [wire_request(e) for e in exchanges], requests, expected)
 
 
 def promoted(root: Path) -> list[Path]:
@@ -91,8 +94,9 @@ def verify_root(
         report.files.append(one)
         exchanges = check_file(one, manifest, redactor)
         if exchanges:
-            _check_replay(one, library, exchanges, report)
             jobs.append(Job.of(one, exchanges))
+            del exchanges  # the library is about to load the same bodies
+            _check_replay(jobs[-1], library, report)
     _check_vcr(jobs)
     if not wanted:
         _check_whole(root, manifest, report, redactor)
@@ -109,11 +113,12 @@ def _manifest(root: Path, report: Report) -> Manifest:
         return Manifest()
 
 
-def _check_replay(one: FileReport, library: Library, exchanges: Sequence[Exchange], report: Report) -> None:
+def _check_replay(job: Job, library: Library, report: Report) -> None:
     """Our library must give the recorded answers in their order, byte for byte, and then keep the last."""
-    for number, expected in enumerate([*exchanges, exchanges[-1]]):
+    one, last = job.report, len(job.expected) - 1
+    for number in (*range(last + 1), last):
         try:
-            hit = library.play(wire_request(expected))
+            hit = library.play(job.asked[number])
         except KeepaCliError as error:
             one.problem("replay", error.message)
             return
@@ -121,7 +126,7 @@ def _check_replay(one: FileReport, library: Library, exchanges: Sequence[Exchang
             message = f"{one.file}: {Path(hit.path).name} answers the same request and comes first."
             report.warnings.append({"code": "same_request", "message": message})
             return
-        if vcr_replay.outcome(hit.exchange) != vcr_replay.outcome(expected):
+        if vcr_replay.outcome(hit.exchange) != job.expected[number]:
             one.problem("replay", f"answer {number} differs from the recorded one")
             return
     one.passed.append("replay")
@@ -150,6 +155,7 @@ def _check_whole(root: Path, manifest: Manifest, report: Report, redactor: Redac
     for row in manifest:
         if row["logical_path"].startswith(root.name + "/") and row["logical_path"] not in known:
             report.problem("manifest", row["logical_path"], "the manifest has a row and there is no such file")
+    _check_records(root, manifest, report)
     listing = Listing(root)
     for entry in listing.foreign:
         _check_stray(entry, report, redactor)
@@ -158,6 +164,26 @@ def _check_whole(root: Path, manifest: Manifest, report: Report, redactor: Redac
     for proof in sorted(root.rglob("*" + SIDECAR)):
         if not proof.with_name(proof.name.removesuffix(SIDECAR) + ".yaml").is_file():
             report.problem("evidence", evidence.logical_path(proof, root), "the cassette that it describes is missing")
+
+
+def _check_records(root: Path, manifest: Manifest, report: Report) -> None:
+    """Each row must be the one that the newest promotion of its path wrote; the newest record names the manifest."""
+    newest: dict[str, Any] = {}
+    last: dict[str, Any] = {}
+    for path in sorted((evidence.evidence_root(root) / "promotions").glob("*.json")):
+        try:
+            last = json.loads(read_bytes(path))
+            newest |= {fixture["logical_path"]: fixture["sha256"] for fixture in last["fixtures"]}
+        except (KeepaCliError, ValueError, KeyError, TypeError, RecursionError):
+            report.problem("record", f"evidence/promotions/{path.name}", "it is no record of a promotion")
+    for row in manifest:
+        if row["logical_path"] not in newest:
+            report.problem("record", row["logical_path"], "no promotion record names it")
+        elif row["sha256"] != newest[row["logical_path"]]:
+            report.problem("record", row["logical_path"], "its newest promotion record names another hash")
+    if last and last.get("manifest_sha256") != manifest.parent_sha256:
+        message = "evidence/manifest.csv was changed after the last promotion (a merge or an edit by hand)."
+        report.warnings.append({"code": "manifest_changed", "message": message})
 
 
 def _check_stray(entry: Entry, report: Report, redactor: Redactor) -> None:

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from keepa_cli.core.errors import KeepaCliError, Kind
-from keepa_cli.core.redact import Redactor
 from keepa_cli.core.settings import Settings, data_dir, load_settings, read_config, refuse_exposed, state_dir
+
+if TYPE_CHECKING:
+    from keepa_cli.core.redact import Redactor
 
 T = TypeVar("T")
 
@@ -65,6 +67,8 @@ class Context:
     @cached_property
     def redactor(self) -> Redactor:
         """Redacts by name always, and by value once a key was read: replay never reads it."""
+        from keepa_cli.core.redact import Redactor
+
         return Redactor()
 
     def api_key(self) -> tuple[str, str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from keepa_cli.core.errors import ERRORS, ExitCode, KeepaCliError, Kind
-from keepa_cli.core.redact import Redactor
+
+if TYPE_CHECKING:
+    from keepa_cli.core.redact import Redactor
 
 _SPLICE = "\x00body\x00"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterable, Iterator
@@ -41,7 +40,7 @@ def read_bytes(path: Path, *, limit: int | None = None) -> bytes:
 
 
 def _temp_for(path: Path) -> Path:
-    return path.with_name(f"{_TEMP_PREFIX}{path.name[:80]}-{secrets.token_hex(6)}")
+    return path.with_name(f"{_TEMP_PREFIX}{path.name[:80]}-{os.urandom(6).hex()}")
 
 
 def _write_temp(path: Path, data: Chunks, mode: int) -> Path:
@@ -229,7 +228,7 @@ def refuse_link(path: Path) -> None:
 
 def check_writable(folder: Path) -> None:
     """Prove that a file can be made in `folder`, before anything is paid for. Raises `io_error`."""
-    probe = folder / f"{_TEMP_PREFIX}probe-{secrets.token_hex(6)}"
+    probe = folder / f"{_TEMP_PREFIX}probe-{os.urandom(6).hex()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe.touch(mode=0o600)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +11,7 @@ from keepa_cli.core import detect, jsontext
 from keepa_cli.core.encodings import Needles, encoded_forms
 from keepa_cli.core.views import after_escape, unescaped, views, windows, without_numbers
 
-__all__ = ["REDACTED", "SECRET_NAMES", "RedactingFilter", "Redactor", "encoded_forms", "is_secret_name"]
+__all__ = ["REDACTED", "SECRET_NAMES", "Redactor", "encoded_forms", "is_secret_name"]
 
 REDACTED = "[REDACTED]"
 SECRET_NAMES = frozenset({"key", "api_key", "apikey", "token", "authorization"})
@@ -24,6 +23,7 @@ _MARKS = {_MARK, URL_MARK, URL_MARK.replace(b"%5B", b"%5b").replace(b"%5D", b"%5
 
 SECRET_FIELDS = "|".join(sorted((*SECRET_NAMES, *SECRET_HEADERS), key=len, reverse=True))
 """The names as a regular expression."""
+_VARIABLE = re.compile(rb"\$\{?[A-Z][A-Z0-9_]{0,40}\}?")
 _ENDINGS = tuple(name.encode() for name in SECRET_NAMES | SECRET_HEADERS)
 _LONGEST = max(map(len, _ENDINGS))
 _PARAMETER = re.compile(rf"(?i)(?:^|[?&;#\s\"'(,{{])({SECRET_FIELDS})=([^&;#\s\"'<>\\)]+)".encode())
@@ -159,29 +159,6 @@ class Redactor:
         return copies[id(item)]
 
 
-class RedactingFilter(logging.Filter):
-    """Takes secrets out of log records, with their arguments and exception texts, before any handler sees them."""
-
-    def __init__(self, redactor: Redactor) -> None:
-        super().__init__()
-        self._redactor = redactor
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        try:
-            message = record.getMessage()
-        except (TypeError, ValueError, KeyError):
-            message = f"{record.msg} {record.args!r}"
-        record.msg, record.args = self._redactor.text(message), None
-        if record.exc_info and not record.exc_text:
-            record.exc_text = logging.Formatter().formatException(record.exc_info)
-        if record.exc_text:
-            record.exc_text = self._redactor.text(record.exc_text)
-        if record.stack_info:
-            record.stack_info = self._redactor.text(record.stack_info)
-        record.exc_info = None
-        return True
-
-
 def replaced(data: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
     """`data` with each place replaced; overlapping places become one. The same object when there is nothing to do."""
     if not edits:
@@ -221,14 +198,14 @@ def parameters_redacted(data: bytes, mark: bytes = _MARK) -> bytes:
 
 
 def is_marked(value: bytes) -> bool:
-    """Whether `value` holds the mark, as it is or as URLs hold it."""
-    return any(mark in value for mark in _MARKS)
+    """Whether `value` holds the mark, as it is or as URLs hold it, or names a variable as examples do."""
+    return any(mark in value for mark in _MARKS) or bool(_VARIABLE.fullmatch(value))
 
 
 def _grouped(pattern: re.Pattern[bytes], data: bytes, group: int) -> bytes:
     def put(match: re.Match[bytes]) -> bytes:
         start, end = match.start(group) - match.start(), match.end(group) - match.start()
         whole = match[0]
-        return whole if _MARK in whole[start:end] else whole[:start] + _MARK + whole[end:]
+        return whole if is_marked(whole[start:end]) else whole[:start] + _MARK + whole[end:]
 
     return pattern.sub(put, data)

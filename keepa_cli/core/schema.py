@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Mapping
@@ -81,6 +80,8 @@ def bind(op: Operation, params: Mapping[str, Any], *, text: bool = False) -> dic
 
 
 def _unknown(op: Operation, name: str, known: list[str]) -> dict[str, Any]:
+    import difflib
+
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"; did you mean {close[0]}?" if close else ""
     return {"field": name, "message": f"{op.name} has no parameter {name!r}{hint}", "allowed": known}

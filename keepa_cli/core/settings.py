@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -138,6 +136,8 @@ def read_config(path: Path) -> tuple[dict[str, Any], KeepaCliError | None]:
         return {}, None
     except OSError as error:
         return {}, KeepaCliError(Kind.CONFIG_ERROR, f"Cannot read {path}: {error.strerror}.")
+    import tomllib
+
     try:
         return tomllib.loads(raw.decode("utf-8-sig")), None
     except UnicodeDecodeError:
@@ -261,6 +261,8 @@ def exposed(path: Path) -> bool:
 def refuse_exposed(path: Path) -> None:
     """Refuse a configuration file with a key that others can read. It is never rewritten for that."""
     if exposed(path):
+        import shlex
+
         raise KeepaCliError(
             Kind.CONFIG_ERROR,
             f"{path} holds an API key and can be read by other users of this machine.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 from bisect import bisect_right
@@ -136,6 +137,18 @@ def after_escape(data: bytes, start: int) -> int:
 
 def without_numbers(data: bytes) -> bytes:
     """`data` without the long stretches between quotes that hold numbers only (Keepa's packed arrays)."""
+    if len(data) <= WINDOW:
+        return _thinned(data)
+    out, at = io.BytesIO(), 0
+    while at < len(data):
+        end = data.find(b'"', at + WINDOW)
+        end = len(data) if end < 0 else end + 1
+        out.write(_thinned(data[at:end]))  # cut after a quote: no stretch is cut in two
+        at = end
+    return out.getvalue()
+
+
+def _thinned(data: bytes) -> bytes:
     parts = data.split(b'"')
     return b'"'.join([p if len(p) < 64 or p.translate(None, NUMERIC) else b"" for p in parts])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -18,6 +17,8 @@ from keepa_cli.engine.options import Options
 def quote_token(op: Operation, bound: Mapping[str, Any], cost: Cost) -> str:
     """Binds a consent to exactly the call that was quoted."""
     text = json.dumps([op.name, dict(bound), cost.worst], sort_keys=True, default=str)
+    import hashlib
+
     return "q1-" + hashlib.sha256(text.encode()).hexdigest()[:24]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -133,6 +132,8 @@ def _interruptible(sleep: Callable[[float], None]) -> Callable[[float], None]:
 def provenance(mode: Mode, answers: Sequence[Answer], ctx: Context) -> dict[str, Any]:
     """Where the data came from, how old it is, and the hash of the bytes as they were answered."""
     source = answers[0].response.source
+    import hashlib
+
     digest = hashlib.sha256()
     for answer in answers:
         digest.update(answer.response.body)
@@ -180,6 +181,8 @@ def check_out(path: Path) -> None:
 
 def write_out(path: Path, raw: bytes | None, body: Any, ctx: Context) -> dict[str, Any]:
     """Write the body of an answer to `path`; the bytes as they came where there is one body. No body is a picture."""
+    import hashlib
+
     from keepa_cli.keepa.strictjson import dump_json
 
     if raw is not None and body is None:

@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -356,6 +355,8 @@ def _load(data: bytes) -> tuple[Any, str | None]:
 
 
 def _date(text: str) -> datetime | None:
+    from email.utils import parsedate_to_datetime  # loads the socket module
+
     try:
         moment = parsedate_to_datetime(text)
     except (TypeError, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,13 @@ from keepa_cli.keepa.selection import MAX_RESULTS, Checked, Field, Refusals
 
 PER_PAGE = 50
 """Keepa's default, and the least it accepts."""
+COMMON_WORDS: Mapping[str, str] = {
+    "price": "current_NEW", "newprice": "current_NEW", "amazonprice": "current_AMAZON", "usedprice": "current_USED",
+    "buybox": "current_BUY_BOX_SHIPPING", "buyboxprice": "current_BUY_BOX_SHIPPING", "salesrank": "current_SALES",
+    "rank": "current_SALES", "bsr": "current_SALES", "rating": "current_RATING", "reviews": "current_COUNT_REVIEWS",
+    "reviewcount": "current_COUNT_REVIEWS", "offers": "current_COUNT_NEW", "sellers": "current_COUNT_NEW",
+}  # fmt: skip
+"""What people call fields that Keepa names after its price types."""
 
 
 def check(given: Mapping[str, Any]) -> Checked:
@@ -65,13 +73,21 @@ def _value(name: str, value: Any, given: Mapping[str, Any], refusals: Refusals) 
         return value
     spec = field_of(name)
     if spec is None:
-        refusals.unknown(name, fields(), _hint(name))
+        refusals.unknown(name, fields(), _hint(name), meant(name))
         return value
     return refusals.check_value(name, spec, value)
 
 
 def _lists() -> list[str]:
     return [name for name, spec in fields().items() if spec.many]
+
+
+def meant(name: str) -> list[str]:
+    """The fields behind an everyday word such as salesRank or price_min."""
+    word = re.sub("[^a-z]|_?(gte|lte|min|max|from|to)$", "", name.lower().removeprefix("current_"))
+    if word in {"category", "categories"}:
+        return ["categories_include", "rootCategory"]
+    return [f"{COMMON_WORDS[word]}_{bound}" for bound in BOUNDS] if word in COMMON_WORDS else []
 
 
 def _hint(name: str) -> str:

@@ -6,7 +6,7 @@ import difflib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -51,7 +51,7 @@ class Field:
         if self.choices:
             return f"one of {', '.join(map(str, self.choices))}"
         if (self.low, self.high) == (INT_MIN, INT_MAX):
-            return "an integer"
+            return "an integer of 32 bits"
         return f"an integer from {self.low} to {self.high}"
 
 
@@ -124,8 +124,9 @@ class Refusals:
             self.add(name, f"{name} must be {spec.wanted}, not {_described(value)}", value, spec.wanted)
         return sent
 
-    def unknown(self, name: str, known: Iterable[str], hint: str = "") -> None:
-        close = nearest(name, known)
+    def unknown(self, name: str, known: Iterable[str], hint: str = "", meant: Sequence[str] = ()) -> None:
+        """Refuse a field that there is not: with what was `meant`, else with fields like it, else with a hint."""
+        close = list(meant) or nearest(name, known)
         said = f"did you mean {' or '.join(close)}?" if close else hint
         self.add(name, f"there is no field {name!r}" + (f"; {said}" if said else ""), did_you_mean=close)
 

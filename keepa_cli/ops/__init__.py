@@ -5,9 +5,10 @@ A family is imported when it is asked for. Modules whose names start with an und
 
 from __future__ import annotations
 
-import difflib
+import contextlib
 import importlib
 import pkgutil
+from pathlib import Path
 
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.registry import OPERATIONS, Operation
@@ -27,8 +28,11 @@ def load(family: str) -> list[Operation]:
 
 
 def about(family: str) -> str:
-    """The first line of the family's docstring."""
-    module = importlib.import_module(f"{__name__}.{family.replace('-', '_')}")
+    """The first line of the family's docstring, read from its source: a list of families imports none."""
+    name = family.replace("-", "_")
+    with contextlib.suppress(OSError), (Path(__path__[0]) / f"{name}.py").open(encoding="utf-8") as source:
+        return source.readline().strip().strip('"').strip()
+    module = importlib.import_module(f"{__name__}.{name}")
     return (module.__doc__ or "").partition("\n")[0].strip()
 
 
@@ -48,6 +52,8 @@ def find(name: str) -> Operation:
 
 
 def _unknown(name: str, known: list[str]) -> KeepaCliError:
+    import difflib
+
     close = difflib.get_close_matches(name, known, n=3)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
     return KeepaCliError(Kind.UNKNOWN_COMMAND, f"There is no command {name!r}.{hint}", details={"close": close})

@@ -24,7 +24,27 @@ Recorder = Callable[[list[str], str, dict[str, Any]], Mapping[str, Any]]
 def difference(ctx: Context, old: str, new: str, *, whole: bool) -> dict[str, Any]:
     before, after = files.exchanges_of(ctx, old), files.exchanges_of(ctx, new)
     found = compare_exchanges(before.exchanges, after.exchanges, whole=whole)
-    return {"old": before.file, "new": after.file} | found
+    return {"old": before.file, "new": after.file} | flat(found)
+
+
+def flat(found: dict[str, Any]) -> dict[str, Any]:
+    """A comparison with one list of moved structure and one of moved values, each row naming its exchange."""
+    pairs = found["exchanges"]
+    shape = [
+        {"exchange": pair["ordinal"], "change": change, **row}
+        for pair in pairs
+        for change, rows in pair["shape"].items()
+        for row in rows
+    ]
+    values = [{"exchange": pair["ordinal"], **row} for pair in pairs for row in pair["values"]["changes"]]
+    kept = ("ordinal", "verdict", "breaking", "status", "request", "lists")
+    return {
+        **{k: v for k, v in found.items() if k != "exchanges"},
+        "exchanges": [{k: pair[k] for k in kept} for pair in pairs],
+        "shape": shape,
+        "values": values,
+        "values_moved": sum(pair["values"]["count"] for pair in pairs),
+    }
 
 
 def refreshed(ctx: Context, name: str, record: Recorder, *, live: bool, dry_run: bool) -> dict[str, Any]:
@@ -44,7 +64,7 @@ def refreshed(ctx: Context, name: str, record: Recorder, *, live: bool, dry_run:
     found = compare_exchanges([last], [_same_request(fresh.exchanges, last)])
     kept = _keep(ctx, cassette.root, name, found)
     actions = [f"kc cassettes promote {path.name} --name {name} --replace"] if found["verdict"] != "identical" else []
-    return {"name": name, "recording": path.name, "report": kept, "next_actions": actions} | found
+    return {"name": name, "recording": path.name, "report": kept, "next_actions": actions} | flat(found)
 
 
 def _same_request(exchanges: list[Exchange], wanted: Exchange) -> Exchange:

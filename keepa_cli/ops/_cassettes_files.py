@@ -9,10 +9,9 @@ from typing import Any
 
 from keepa_cli.cassettes import evidence, importers, recordings
 from keepa_cli.cassettes.importers import Hints, Imported
+from keepa_cli.cassettes.listing import Entry
 from keepa_cli.cassettes.model import Cassette, Exchange
-from keepa_cli.cassettes.names import split_file_name
 from keepa_cli.cassettes.promote import Home, refuse_findings
-from keepa_cli.cassettes.verify import promoted
 from keepa_cli.core.context import Context
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.files import refuse_link, write_atomic
@@ -45,6 +44,7 @@ def redactor(ctx: Context) -> Redactor:
 
 def recover(ctx: Context) -> list[dict[str, Any]]:
     """Move what killed recorders left behind to the inbox; the warnings that its user must see."""
+    redactor(ctx)
     if not (ctx.state_dir / "journal").is_dir():
         return []
     from keepa_cli.transport.keeping import Keeper
@@ -74,6 +74,7 @@ def source(ctx: Context, text: str) -> Path:
 
 
 def fixture(ctx: Context, name: str) -> Cassette:
+    redactor(ctx)
     found: Cassette = library(ctx).fixture(name)
     return found
 
@@ -98,7 +99,8 @@ def clean(exchange: Exchange, known: Redactor) -> tuple[Exchange, dict[str, int]
 
 def listing(ctx: Context, endpoint: str | None) -> dict[str, Any]:
     warnings = recover(ctx)
-    rows = [row for root in library(ctx).roots for row in _rows(ctx, root) if endpoint in (None, row["endpoint"])]
+    ctx.services.pop(LIBRARY, None)  # what was promoted a moment ago belongs in the list
+    rows = [_row(ctx, entry) for entry in library(ctx).entries() if endpoint in (None, entry.folder)]
     seen: set[str] = set()
     for row in rows:
         row["shadowed"] = row["name"] in seen
@@ -117,22 +119,21 @@ def listing(ctx: Context, endpoint: str | None) -> dict[str, Any]:
     return {"fixtures": rows, "inbox": waiting, "count": len(rows), "roots": roots, "warnings": warnings}
 
 
-def _rows(ctx: Context, root: Path) -> Iterator[dict[str, Any]]:
-    for path in promoted(root):
-        proof = _proof(path)
-        facts = proof.get("interactions") or [{}]
-        recorded = facts[-1].get("recorded_at")
-        yield {
-            "name": split_file_name(path.name)[0],
-            "endpoint": path.parent.name,
-            "origin": proof.get("promotion", {}).get("origin", "unknown"),
-            "recorded_at": recorded,
-            "age_days": _age_days(ctx, recorded),
-            "interactions": proof.get("identity", {}).get("interaction_count"),
-            "size_bytes": path.stat().st_size,
-            "fingerprint": split_file_name(path.name)[1],
-            "root": str(root),
-        }
+def _row(ctx: Context, entry: Entry) -> dict[str, Any]:
+    proof = _proof(entry.path) if entry.fingerprint else {}
+    recorded = (proof.get("interactions") or [{}])[-1].get("recorded_at")
+    return {
+        "name": entry.name,
+        "endpoint": entry.folder,
+        "origin": proof.get("promotion", {}).get("origin", "unknown"),
+        "recorded_at": recorded,
+        "age_days": _age_days(ctx, recorded),
+        "interactions": proof.get("identity", {}).get("interaction_count"),
+        "size_bytes": entry.path.stat().st_size,
+        "promoted": entry.fingerprint is not None,
+        "fingerprint": entry.fingerprint,
+        "root": str(entry.root),
+    }
 
 
 def _proof(path: Path) -> dict[str, Any]:
@@ -217,11 +218,12 @@ def scanned(ctx: Context, paths: list[str]) -> dict[str, Any]:
     """Scan files and folders; with none given the libraries, their evidence and the inbox."""
     from keepa_cli.cassettes.scan import scan_paths
 
+    known = redactor(ctx)
     targets = [ctx.cwd / Path(p).expanduser() for p in paths] or list(_all_places(ctx))
     for target in targets:
         if not target.exists():
             raise KeepaCliError(Kind.IO_ERROR, f"There is no file or folder {target}.", details={"path": str(target)})
-    findings = scan_paths(targets, redactor(ctx))
+    findings = scan_paths(targets, known)
     if findings:
         first = findings[0]
         raise KeepaCliError(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from keepa_cli.cassettes.fixture import Fixture, library_file
+from keepa_cli.cassettes.library import Library, bundled_root
 from keepa_cli.cassettes.names import split_file_name
 from keepa_cli.cassettes.promote import writing
 from keepa_cli.cassettes.verify import Report, promoted, verify_root
@@ -36,10 +37,8 @@ def checker(ctx: Context, evals: Evals | None) -> Callable[[Path, Sequence[Fixtu
 
 
 def _parity(ctx: Context, target: Path, staged: Path, fixtures: Sequence[Fixture]) -> str:
-    """Whether what replay will serve is the new fixture: no earlier library may answer first, and a bundle that
-    holds a fixture of the same name must hold the same bytes."""
-    from keepa_cli.cassettes.library import bundled_root
-
+    """Whether what is served will be the new fixtures: no earlier library may answer first. The answer says how the
+    samples of the installed package compare: they come last, so they never hide a fixture."""
     roots = list(files.library(ctx).roots)
     earlier = roots[: roots.index(target)] if target in roots else []
     for fixture in fixtures:
@@ -47,24 +46,33 @@ def _parity(ctx: Context, target: Path, staged: Path, fixtures: Sequence[Fixture
             name, mark = split_file_name(path.name)
             if name == fixture.name or mark == fixture.fingerprint:
                 raise _shadowed(fixture, path)
-    bundle = bundled_root()
-    if bundle is None or not bundle.is_dir() or bundle.resolve() == target.resolve():
+    if _bundle() is None or bundled_root().resolve() == target.resolve():
         return "same_files"
-    same = [_same(library_file(bundle, f), library_file(staged, f)) for f in fixtures]
-    return "not_bundled" if not any(same) else "equal" if all(same) else "partly_bundled"
+    found = {_compared(library_file(staged, f), library_file(bundled_root(), f)) for f in fixtures}
+    return "bundle_differs" if "differs" in found else "equal" if found == {"equal"} else "not_bundled"
 
 
-def _same(bundled: Path, staged: Path) -> bool:
+def _bundle() -> Path | None:
+    root = bundled_root()
+    return root if root.is_dir() else None
+
+
+def _compared(ours: Path, bundled: Path) -> str:
     if not bundled.is_file():
-        return False
-    if hashlib.sha256(read_bytes(bundled)).digest() != hashlib.sha256(read_bytes(staged)).digest():
-        raise KeepaCliError(
-            Kind.CASSETTE_INVALID,
-            f"The installed package bundles another {bundled.name}: choose another name.",
-            details={"check": "parity", "bundled": str(bundled)},
-            next_actions=["kc cassettes list"],
-        )
-    return True
+        return "absent"
+    same = hashlib.sha256(read_bytes(ours)).digest() == hashlib.sha256(read_bytes(bundled)).digest()
+    return "equal" if same else "differs"
+
+
+def _check_bundle(report: Report) -> None:
+    """Say where a library and the samples of the installed package hold different fixtures of one name."""
+    bundle = _bundle()
+    if bundle is None or bundle.resolve() == report.root.resolve():
+        return
+    for one in report.files:
+        if _compared(one.path, bundle / one.path.relative_to(report.root)) == "differs":
+            message = f"{one.file} differs from the sample of that name in the installed package."
+            report.warnings.append({"code": "parity", "message": message})
 
 
 def _shadowed(fixture: Fixture, path: Path) -> KeepaCliError:
@@ -95,8 +103,6 @@ def _evals(ctx: Context, staged: Path, evals: Evals | None) -> str:
 @contextlib.contextmanager
 def _in_place(ctx: Context, staged: Path) -> Iterator[None]:
     """Let this context replay from the staged fixtures first, as it will once they are promoted."""
-    from keepa_cli.cassettes.library import Library
-
     before = ctx.services.get(files.LIBRARY)
     ctx.services[files.LIBRARY] = Library([staged, *files.library(ctx).roots])
     try:
@@ -119,6 +125,7 @@ def verified(ctx: Context, names: Sequence[str]) -> dict[str, Any]:
             with contextlib.suppress(KeepaCliError), writing(root):
                 pass
         reports.append(verify_root(root, files.redactor(ctx), names=bare))
+        _check_bundle(reports[-1])
     _raise(reports)
     rows = [f.as_dict() | {"root": str(r.root)} for r in reports for f in r.files]
     warnings = [w for r in reports for w in r.warnings]

@@ -48,7 +48,7 @@ def _auth(ctx: Context) -> dict[str, Any]:
 
 
 def _roots(ctx: Context) -> list[dict[str, Any]]:
-    from keepa_cli.cassettes.library import library_roots
+    from keepa_cli.cassettes.roots import library_roots
 
     return [{"path": str(root), "exists": root.is_dir(), "cassettes": _count(root)} for root in library_roots(ctx)]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import socket
 import struct
 import threading
@@ -23,7 +25,8 @@ from keepa_cli.sandbox.messages import Call, Reply, read_call
 LOG_SIZE = 10_000
 MAX_BODY = 16 * 1024 * 1024
 IDLE_SECONDS = 120
-_RESET = struct.pack("ii", 1, 0)
+_ZERO = re.compile(r"q=0(\.0*)?")
+_RESET = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
 
 
 @dataclass(frozen=True)
@@ -194,7 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = self._read_body()
         if body is None:
             return
-        accepts = "gzip" in self.headers.get("Accept-Encoding", "").lower()
+        accepts = accepts_gzip(self.headers.get("Accept-Encoding", ""))
         call = read_call(self.command, self.path, body, accepts)
         reply = self.server.sandbox.app.answer(call)
         self.server.sandbox.record(call, reply)
@@ -242,6 +245,15 @@ class _Handler(BaseHTTPRequestHandler):
             lines.append("Content-Encoding: gzip")
         lines += [f"Content-Length: {length}", *(["Connection: close"] if self.close_connection else []), "", ""]
         return "\r\n".join(" ".join(line.splitlines()) for line in lines).encode("latin-1", "replace")
+
+
+def accepts_gzip(header: str) -> bool:
+    """Whether an Accept-Encoding header takes gzip; a quality of 0 refuses it."""
+    for part in header.lower().split(","):
+        name, _, quality = part.partition(";")
+        if name.strip() in {"gzip", "*"}:
+            return not _ZERO.fullmatch(quality.replace(" ", ""))
+    return False
 
 
 class _Discard:

@@ -43,17 +43,27 @@ CREATE TABLE holds (call TEXT PRIMARY KEY, session TEXT NOT NULL, day TEXT NOT N
 CREATE TABLE sums (span TEXT, origin TEXT, state TEXT, requests INTEGER NOT NULL, tokens INTEGER NOT NULL,
   PRIMARY KEY (span, origin, state)) WITHOUT ROWID;
 """
-_ADD = """
-  INSERT INTO sums
-    SELECT span, {row}.origin, {row}.state, {sign}1, {sign}(CASE {row}.state
-      WHEN 'settled' THEN coalesce({row}.consumed, 0) WHEN 'released' THEN 0 ELSE {row}.worst END)
-    FROM (SELECT {row}.day AS span UNION ALL SELECT {row}.session) WHERE TRUE
-    ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, tokens = tokens + excluded.tokens;
+_SPANS = "SELECT {row}.day AS span UNION ALL SELECT {row}.session"
+_CHANGE = """
+  INSERT INTO sums SELECT span, {row}.origin, {state}, {sign}1, {sign}({tokens}) FROM ({spans}) WHERE TRUE
+  ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, tokens = tokens + excluded.tokens;
 """
+
+
+def _change(row: str, sign: str, *, hold: bool = False) -> str:
+    counted = (
+        f"CASE {row}.state WHEN 'settled' THEN coalesce({row}.consumed, 0) WHEN 'released' THEN 0 ELSE {row}.worst END"
+    )
+    state, tokens = ("'held'", f"{row}.worst") if hold else (f"{row}.state", counted)
+    return _CHANGE.format(row=row, sign=sign, state=state, tokens=tokens, spans=_SPANS.format(row=row))
+
+
 _SUMS = f"""
-CREATE TRIGGER calls_added AFTER INSERT ON calls BEGIN {_ADD.format(row="NEW", sign="")} END;
+CREATE TRIGGER calls_added AFTER INSERT ON calls BEGIN {_change("NEW", "")} END;
 CREATE TRIGGER calls_ended AFTER UPDATE OF state, consumed ON calls
-BEGIN {_ADD.format(row="OLD", sign="-")} {_ADD.format(row="NEW", sign="")} END;
+BEGIN {_change("OLD", "-")} {_change("NEW", "")} END;
+CREATE TRIGGER holds_added AFTER INSERT ON holds BEGIN {_change("NEW", "", hold=True)} END;
+CREATE TRIGGER holds_dropped AFTER DELETE ON holds BEGIN {_change("OLD", "-", hold=True)} END;
 """
 """The sums of a day and of a session are kept by triggers: a limit is checked at once, however long the ledger is."""
 MIGRATIONS = (_CALLS + _SUMS + kept.TABLES,)
@@ -75,6 +85,9 @@ class Limits:
 
     per_day: int | None = None
     per_session: int | None = None
+
+
+NO_LIMITS = Limits()
 
 
 @dataclass(frozen=True)
@@ -143,14 +156,15 @@ class Ledger:
         told, self._db.notes = self._db.notes, []
         return told
 
-    def reserve(self, entry: Entry, limits: Limits = Limits(), rest: int = 0) -> int:
+    def reserve(self, entry: Entry, limits: Limits = NO_LIMITS, rest: int = 0) -> int:
         """Write the row of a request before it leaves; `rest` is the worst case of the call's later requests.
 
         Raises `budget_exceeded` when a limit would be passed, by any process. The check and the row are one
         transaction, and the rest of the call is held, so that a call that began is not refused half-way.
         """
         session = self._present()
-        moment, day = self._stamp(), self._day()
+        moment = self._stamp()
+        day = moment[:10]
         with self._db.write() as db:
             if entry.key is not None:
                 kept.claim(db, entry.key, entry.identity, entry.call, entry.part, moment)
@@ -205,13 +219,13 @@ class Ledger:
     def totals(self, origin: str, day: str | None = None) -> Totals:
         """What one day (today) has cost at `origin`, as of now."""
         with self._db.write() as db:
-            return _totals(db, "day", day or self._day(), origin)
+            return _totals(db, day or self._day(), origin)
 
     def session_totals(self, origin: str) -> Totals:
         """What this process has spent so far."""
         session = self._present()
         with self._db.write() as db:
-            return _totals(db, "session", session, origin)
+            return _totals(db, session, origin)
 
     def rows(self, state: str | None, day: str | None, limit: int) -> tuple[list[dict[str, Any]], int]:
         """The newest rows that match, and how many match altogether."""
@@ -255,44 +269,40 @@ class Ledger:
         if entry.parts > 1 and entry.part > 0:
             held = db.execute("SELECT day FROM holds WHERE call = ?", (entry.call,)).fetchone()
             if held is not None and held["day"] == day:
-                db.execute("UPDATE holds SET worst = ? WHERE call = ?", (rest, entry.call))
-                return
+                limits = NO_LIMITS  # passed when the hold was made
             db.execute("DELETE FROM holds WHERE call = ?", (entry.call,))
         _check(db, entry, limits, entry.worst + rest, session, day)
         if rest:
             db.execute("INSERT INTO holds VALUES (?, ?, ?, ?, ?)", (entry.call, session, day, entry.origin, rest))
 
     def _stamp(self) -> str:
-        return self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        return self._now().astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
 
     def _day(self) -> str:
-        return self._now().astimezone(UTC).strftime("%Y-%m-%d")
+        return self._stamp()[:10]
 
 
-def _totals(db: sqlite3.Connection, column: Literal["day", "session"], value: str, origin: str) -> Totals:
-    sums = db.execute("SELECT state, requests, tokens FROM sums WHERE span = ? AND origin = ?", (value, origin))
-    found = {row["state"]: row for row in sums}
-    held = db.execute(f"SELECT SUM(worst) FROM holds WHERE {column} = ? AND origin = ?", (value, origin))  # noqa: S608
-    tokens = {state: row["tokens"] for state, row in found.items()}
+def _totals(db: sqlite3.Connection, span: str, origin: str) -> Totals:
+    """The sums of a day or of a session."""
+    found = db.execute(
+        "SELECT state, requests, tokens FROM sums WHERE span = ? AND origin = ?", (span, origin)
+    ).fetchall()
+    tokens = {state: amount for state, _, amount in found}
     return Totals(
         settled=tokens.get("settled", 0),
-        reserved=tokens.get("reserved", 0) + (held.fetchone()[0] or 0),
+        reserved=tokens.get("reserved", 0) + tokens.get("held", 0),
         manual_review=tokens.get("manual_review", 0),
-        rows={state: row["requests"] for state, row in found.items() if row["requests"]},
+        rows={state: requests for state, requests, _ in found if requests and state != "held"},
     )
 
 
 def _check(db: sqlite3.Connection, entry: Entry, limits: Limits, wanted: int, session: str, day: str) -> None:
-    checks: tuple[tuple[Literal["day", "session"], str, int | None], ...] = (
-        ("day", day, limits.per_day),
-        ("session", session, limits.per_session),
-    )
-    for column, value, limit in checks:
+    for name, span, limit in (("day", day, limits.per_day), ("session", session, limits.per_session)):
         if limit is None or not wanted:
             continue
-        totals = _totals(db, column, value, entry.origin)
+        totals = _totals(db, span, entry.origin)
         if totals.spoken_for + wanted > limit:
-            raise _exceeded(entry, column, limit, totals, wanted)
+            raise _exceeded(entry, name, limit, totals, wanted)
 
 
 def _exceeded(entry: Entry, span: str, limit: int, totals: Totals, wanted: int) -> KeepaCliError:

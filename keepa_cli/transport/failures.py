@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from types import TracebackType
 
 from keepa_cli.core.errors import KeepaCliError, Kind
-from keepa_cli.core.redact import RedactingFilter, Redactor
+from keepa_cli.core.logs import RedactingFilter
+from keepa_cli.core.redact import Redactor
 from keepa_cli.transport.body import BodyError
 
 _LOGGERS = ("connectionpool", "connection", "response", "poolmanager", "util.retry", "util.connection", "util.ssl_")

@@ -56,6 +56,8 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
 
 
 def main(argv: list[str]) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # consoles that cannot show what pip says
     if not argv or argv[0] in {"-h", "--help", "help"}:
         print(HELP, end="")
         return 0 if argv else 2

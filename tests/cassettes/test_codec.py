@@ -328,6 +328,14 @@ def test_any_bytes_give_exchanges_or_cassette_invalid(data: bytes | tuple[int, b
         assert error.kind is Kind.CASSETTE_INVALID
 
 
+def test_a_cassette_that_was_cut_anywhere_is_refused() -> None:
+    for cut in range(len(GOOD.rstrip())):
+        with pytest.raises(KeepaCliError) as failure:
+            parse_cassette(GOOD[:cut].encode(), "f")
+        assert failure.value.kind is Kind.CASSETTE_INVALID
+    assert len(parse_cassette(GOOD.rstrip().encode(), "f")) == 2
+
+
 def test_a_secret_in_a_broken_cassette_is_not_repeated() -> None:
     secret = "S" * 64
     for text in (GOOD.replace("OK", f"[{secret}"), GOOD.replace(URL, f"gopher://x?key={secret}"), f"{secret}: [\n"):

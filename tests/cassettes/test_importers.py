@@ -205,7 +205,7 @@ def test_links_folders_pipes_and_giants_are_refused_unopened(tmp_path: Path) -> 
     link = tmp_path / "link.json"
     giant = tmp_path / "giant.json"
     with giant.open("wb") as out:
-        out.truncate(60_000_000)
+        out.truncate(80_000_000)
     paths = [tmp_path, tmp_path / "absent.json", giant]
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
@@ -219,7 +219,19 @@ def test_links_folders_pipes_and_giants_are_refused_unopened(tmp_path: Path) -> 
         with pytest.raises(KeepaCliError) as caught:
             load_input(path)
         assert caught.value.kind is Kind.IO_ERROR
-    assert LIMIT > 50 << 20
+
+
+def test_a_body_of_60_mb_is_refused_and_one_of_50_mb_is_not(tmp_path: Path) -> None:
+    assert 50_000_000 < LIMIT < 60_000_000
+    path = tmp_path / "giant.json"
+    with path.open("wb") as out:
+        out.write(json.dumps(PRODUCTS).encode()[:-1] + b',"csv":[')
+        out.write(b"1000000," * 7_500_000)
+        out.write(b"1]}")
+    with pytest.raises(KeepaCliError) as caught:
+        load_input(path)
+    assert caught.value.kind is Kind.CASSETTE_INVALID
+    assert "60000" in caught.value.message
 
 
 @given(st.binary(max_size=200))

@@ -83,6 +83,18 @@ def test_brackets_and_dashes_inside_a_string_are_text() -> None:
     assert summarized(inside)["x"] == 1
 
 
+def test_a_long_list_of_codes_is_shortened_where_it_is_one() -> None:
+    codes = [f"B{n:09}" for n in range(1000)]
+    assert reduced(json.dumps({"asinList": codes}).encode())["asinList"] == codes[:12]
+    mixed = [*codes, 7]
+    assert reduced(json.dumps({"asinList": mixed}).encode())["asinList"] == mixed
+    for broken in ('"B000000500" "', '"B000000500",,"', '"B000000500"X"'):
+        with pytest.raises(ValueError):
+            reduced(json.dumps({"asinList": codes}).replace('"B000000500", "', broken).encode())
+    text = json.dumps({"title": "X[", "more": ["A", ",", "B"], "asinList": codes, "x": "]"})
+    assert reduced(text.encode()) == json.loads(text) | {"asinList": codes[:12]}
+
+
 def test_a_summary_changes_with_any_number() -> None:
     changed = [*LONG[:77], 5, *LONG[78:]]
     first, second = (summarized(json.dumps({"csv": [v]}).encode()) for v in (LONG, changed))

@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from keepa_cli.cassettes.codec import dump_cassette
 from keepa_cli.cassettes.model import Exchange
 from keepa_cli.cassettes.sanitize import SANITIZER_VERSION, sanitize
+from keepa_cli.cassettes.scan import scan_exchange
 from keepa_cli.core.redact import REDACTED, Redactor
 from tests.cassettes.canary import API, EMAIL, KEY, PHONE, WEBHOOK, exchange, placements, png
 
@@ -81,6 +83,9 @@ def test_headers_are_kept_by_an_allow_list() -> None:
         ("", "https://api.keepa.com/"),
         (f"https://api.keepa.com/tracking?type=webhook&url={WEBHOOK}?a=1&b", "https://api.keepa.com/tracking?type=webhook&url=%5BREDACTED%5D&b"),
         ("https://api.keepa.com/s?term=a%40b.com", "https://api.keepa.com/s?term=%5BREDACTED%5D"),
+        ("https://api.keepa.com/q?selection=%7B%22token%22%3A%22abc%22%2C%22a%22%3A1%7D", "https://api.keepa.com/q?selection=%7B%22token%22%3A%22%5BREDACTED%5D%22%2C%22a%22%3A1%7D"),
+        ("https://api.keepa.com/tracking?type=webhook", "https://api.keepa.com/tracking?type=webhook"),
+        (WEBHOOK, "https://api.keepa.com/%5BREDACTED%5D"),
         (f"https://api.keepa.com/x?u={KEY}", "https://api.keepa.com/x?u=%5BREDACTED%5D"),
     ],
 )  # fmt: skip
@@ -169,6 +174,18 @@ def test_json_inside_json_strings() -> None:
     details = json.loads(clean["error"]["details"])
     assert details == {"token": REDACTED, "email": REDACTED, "n": 1.5, "deep": json.dumps({"vatID": REDACTED})}
     assert clean["error"]["type"] == "é"
+
+
+def test_quoted_requests_in_texts() -> None:
+    text = "Bad request:\nGET /p\nAuthorization: Bearer abc\nCookie: a=1; b=2\nDate: today\n"
+    clean = body(text, Content_Type=["text/plain"]).decode()
+    assert clean == f"Bad request:\nGET /p\nAuthorization: {REDACTED}\nCookie: {REDACTED}\nDate: today\n"
+    page = body("<e><apiKey>abc</apiKey><note>key</note></e>", Content_Type=["application/xml"]).decode()
+    assert page == f"<e><apiKey>{REDACTED}</apiKey><note>key</note></e>"
+
+
+def test_a_moment_that_holds_a_secret_is_dropped() -> None:
+    assert "Retry-After" not in sanitize(exchange(Retry_After=[KEY]), REDACTOR)[0].headers
 
 
 def test_a_key_that_is_not_configured_is_found_through_the_request() -> None:
@@ -297,6 +314,8 @@ def test_hostile_texts_end_clean_and_stable(text: str) -> None:
     assert sanitize(clean, REDACTOR) == (clean, {}), counts
     assert KEY.encode() not in clean.body
     assert EMAIL.encode() not in clean.body
+    assert scan_exchange(clean, "a", REDACTOR) == []
+    assert REDACTOR.find(b"".join(dump_cassette([clean]))) == []
 
 
 @settings(max_examples=80, deadline=None)

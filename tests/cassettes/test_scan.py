@@ -95,12 +95,12 @@ def test_places() -> None:
         ('{"\\u006bey": "abc"}', "secret_field"),
         ('body: "{\\"token\\":\\"abc\\"}"', "secret_field"),
         ("<key>abc</key>", "secret_field"),
-        ("    headers:\n      Set-Cookie:\n      - sid=1; Path=/\n", "cookie"),
-        ("      cookie: [sid=1]\n", "cookie"),
-        ('{"headers": {"Cookie": ["sid=1"]}}', "cookie"),
-        ('{"headers": [{"name": "Set-Cookie", "value": "sid=1"}]}', "cookie"),
-        ("      Authorization:\n      - Basic abc\n", "authorization"),
-        ('{"request": {"headers": {"X-Api-Key": "abc"}}}', "authorization"),
+        ("    headers:\n      Set-Cookie:\n      - sid=1; Path=/\n", "cookie_header"),
+        ("      cookie: [sid=1]\n", "cookie_header"),
+        ('{"headers": {"Cookie": ["sid=1"]}}', "cookie_header"),
+        ('{"headers": [{"name": "Set-Cookie", "value": "sid=1"}]}', "cookie_header"),
+        ("      Authorization:\n      - Basic abc\n", "credentials_header"),
+        ('{"request": {"headers": {"X-Api-Key": "abc"}}}', "credentials_header"),
         (f'{{"a": "write to {EMAIL}"}}', "email"),
         ('{"a": "write to jane%40shop.example"}', "email"),
         ('{"a": "write to jane\\u0040shop.example"}', "email"),
@@ -115,7 +115,7 @@ def test_rules(text: str, rule: str) -> None:
     assert rule in {r for r, _ in found(text, "a.yaml")}
     assert rule in RULES
     packed = f"a: !!binary |\n  {base64.b64encode(b'{} ' + text.encode()).decode()}\n"
-    if rule not in {"cookie", "authorization"}:
+    if rule not in {"cookie_header", "credentials_header"}:
         assert rule in {r for r, _ in found(packed, "a.yaml")}
 
 
@@ -131,7 +131,8 @@ def test_rules(text: str, rule: str) -> None:
         '{"key": null, "token": "[REDACTED]", "email": "", "address": [], "vatID": null, "webhook": false}',
         "uri: https://api.keepa.com/product?domain=1&token=%5BREDACTED%5D&monkey=1",
         '{"image": "photo@2x.png", "text": "100 @cosme, mail me @ home", "pin": "a@1.2"}',
-        '{"link": "https://shop.example/fish-hooks/1"}',
+        '{"link": "https://shop.example/fish-hooks/1", "see": "https://keepa.com/#!discuss/webhook"}',
+        "uri: https://api.keepa.com/tracking?type=webhook",
         "logical_path,title,status\ncassettes/a.yaml,Key facts,promoted\n",
         "      Content-Type:\n      - application/json\n",
     ],
@@ -186,7 +187,7 @@ def test_an_exchange_is_searched_in_all_its_parts() -> None:
     assert places == {
         ("request.method offset 3", "configured_key"),
         ("request.url offset 13", "configured_key"),
-        ("request.headers.Cookie", "cookie"),
+        ("request.headers.Cookie", "cookie_header"),
         ("request.headers (a name) offset 0", "configured_key"),
         ("request.body offset 2", "configured_key"),
         ("response.reason offset 0", "configured_key"),

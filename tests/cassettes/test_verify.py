@@ -200,12 +200,28 @@ def test_a_false_manifest_row_is_noticed(library: Path, column: str) -> None:
     table[1][table[0].index(column)] += "0"
     with path.open("w", encoding="utf-8", newline="") as out:
         csv.writer(out, lineterminator="\n").writerows(table)
-    assert damage(library) == {"manifest"}
+    assert damage(library) <= {"manifest", "record"}
+    assert "manifest" in damage(library)
 
 
 def test_a_missing_manifest_is_noticed(library: Path) -> None:
     (library.parent / "evidence" / "manifest.csv").unlink()
     assert damage(library) == {"manifest"}
+
+
+def test_a_missing_or_broken_promotion_record_is_noticed(library: Path) -> None:
+    one, other = sorted((library.parent / "evidence" / "promotions").iterdir())
+    one.unlink()
+    assert damage(library) == {"record"}
+    other.write_bytes(b"null")
+    assert {p["file"] for p in verify_root(library, Redactor()).problems} >= {f"evidence/promotions/{other.name}"}
+
+
+def test_a_manifest_edited_by_hand_is_said(library: Path) -> None:
+    edit(library.parent / "evidence" / "manifest.csv", lambda b: b.replace(b"promoted", b"reviewed"))
+    report = verify_root(library, Redactor())
+    assert {p["check"] for p in report.all_problems} == {"vcrpy"}
+    assert [w["code"] for w in report.warnings] == ["manifest_changed"]
 
 
 def test_a_secret_is_found_again_and_not_told(library: Path) -> None:

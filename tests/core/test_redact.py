@@ -119,6 +119,7 @@ def test_a_very_short_secret_does_not_redact_everything() -> None:
         ("key: 0123456789abcdefghij", "key: [REDACTED]"),
         ("--token: give the key on stdin", "--token: give the key on stdin"),
         ("tokensLeft=5 monkey=1 token_bucket={}", "tokensLeft=5 monkey=1 token_bucket={}"),
+        ('curl "$KEEPA_BASE_URL/token?key=$KEEPA_API_KEY"', 'curl "$KEEPA_BASE_URL/token?key=$KEEPA_API_KEY"'),
         ("no key was found; set KEEPA_API_KEY", "no key was found; set KEEPA_API_KEY"),
         ("https://api.keepa.com/token?domain=1", "https://api.keepa.com/token?domain=1"),
     ],
@@ -198,7 +199,7 @@ def test_a_text_is_redacted_before_it_is_cut() -> None:
 
 
 def test_log_records_are_clean_before_a_handler_sees_them(caplog: pytest.LogCaptureFixture) -> None:
-    from keepa_cli.core.redact import RedactingFilter
+    from keepa_cli.core.logs import RedactingFilter
 
     logger = logging.getLogger("test.redact")
     logger.addFilter(RedactingFilter(REDACTOR))

@@ -124,7 +124,9 @@ LEAKS = f"""
 
 
 @pytest.mark.parametrize(
-    "options", [(), ("-rA",), ("--tb=native", "-vv"), ("--tb=line",), ("-n", "1"), ("--color=yes",)]
+    "options",
+    [(), ("-rA", "--color=yes"), ("--tb=native", "-vv"), ("--tb=line", "-n", "1")],
+    ids=" ".join,
 )
 def test_the_key_is_in_no_report(
     options: tuple[str, ...], project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch

@@ -64,6 +64,10 @@ class TestListAndShow:
         assert (row["recorded_at"], row["age_days"], row["interactions"]) == ("2026-05-10T04:19:28Z", 204, 1)
         assert [(r["name"], r["origin"]) for r in data["inbox"]] == [("tokens", "sandbox")]
         assert good(ctx, "list", endpoint="seller")["fixtures"] == []
+        (ctx.cwd / "cassettes" / "mine").mkdir()
+        cassette(ctx.cwd / "cassettes" / "mine" / "other.yaml", exchange())
+        (stray,) = good(ctx, "list", endpoint="mine")["fixtures"]
+        assert (stray["name"], stray["promoted"], stray["origin"]) == ("other", False, "unknown")
 
     def test_show_tells_requests_and_evidence_without_bodies(self, ctx: Context) -> None:
         promote_one(ctx)
@@ -254,8 +258,14 @@ class TestDiffAndRefresh:
         promote_one(ctx)
         raw(ctx.cwd / "new.json", product_body(title="pan"))
         recordings.store(ctx.state_dir, [exchange(product_body(brand=1))], "again", {"origin": "live"}, NOW)
-        assert good(ctx, "diff", old="kettle", new="new.json")["verdict"] == "values_moved"
-        assert good(ctx, "diff", old="kettle", new="again")["verdict"] == "shape_moved"
+        moved = good(ctx, "diff", old="kettle", new="new.json")
+        assert (moved["verdict"], moved["values_moved"], moved["shape"]) == ("values_moved", 1, [])
+        assert (moved["values"][0]["from"], moved["values"][0]["to"]) == ("kettle", "pan")
+        drifted = good(ctx, "diff", old="kettle", new="again")
+        assert drifted["verdict"] == "shape_moved"
+        assert drifted["shape"] == [
+            {"exchange": 0, "change": "added", "path": "products[].brand", "types": ["integer"]}
+        ]
         assert bad(ctx, "diff", old="kettle", new="absent")["kind"] == "fixture_not_found"
 
     def test_refresh_compares_with_the_newest_recording_and_keeps_the_report(self, ctx: Context) -> None:

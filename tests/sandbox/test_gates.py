@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keepa_cli.keepa.clock import DAY
-from keepa_cli.sandbox.catalogue.gates import HISTORY_FIELDS
+from keepa_cli.sandbox.catalogue.gates import HISTORY_FIELDS, since_start
 from tests.sandbox.test_catalogue import NOW, product
 
 ALWAYS = """asin author availabilityAmazon binding brand buyBoxEligibleOfferCounts buyBoxSellerIdHistory categories
@@ -109,6 +109,12 @@ def test_history_0_leaves_the_histories_out_and_keeps_the_statistics() -> None:
     found = product(RICH, history=False, with_stats=True, stats=90, buybox=True, offers=20)
     assert not set(HISTORY_FIELDS) & found.keys()
     assert found["stats"] == product(RICH, with_stats=True, stats=90, buybox=True, offers=20)["stats"]
+
+
+def test_a_point_on_the_edge_of_the_window_stays() -> None:
+    assert since_start([2, 10, 4, 11, 6, 12], 2, 4) == [4, 11, 6, 12]
+    assert since_start(["2", "A", "4", "B"], 2, 5) == []
+    assert since_start(None, 2, 5) == []
 
 
 def test_days_trims_every_history() -> None:

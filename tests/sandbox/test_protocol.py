@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from keepa_cli.sandbox import Sandbox
 from keepa_cli.sandbox.bodies import Body, Chunk
 from keepa_cli.sandbox.messages import read_call
+from keepa_cli.sandbox.server import accepts_gzip
 from tests.sandbox.conftest import ask
 from tests.support.sandbox import KEY, NOW, Clock, running_sandbox
 
@@ -96,6 +97,22 @@ def test_gzip_is_sent_when_it_is_accepted_and_only_then(sandbox: Sandbox) -> Non
     wire = packed.raw.read(decode_content=False)
     assert len(wire) < len(plain.content) / 2
     assert json.loads(gzip.decompress(wire))["products"] == plain.json()["products"]
+
+
+@pytest.mark.parametrize(
+    ("header", "accepted"),
+    [
+        ("gzip", True),
+        ("deflate, GZIP;q=0.5", True),
+        ("*", True),
+        ("gzip; q=0", False),
+        ("gzip;q=0.00", False),
+        ("br", False),
+        ("", False),
+    ],
+)
+def test_the_accept_encoding_header_is_read(header: str, accepted: bool) -> None:
+    assert accepts_gzip(header) is accepted
 
 
 def test_errors_are_compressed_too(sandbox: Sandbox) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 import requests
+import vcr
 
-from keepa_cli.cassettes.codec import dump_cassette
+from keepa_cli.cassettes.codec import dump_cassette, parse_cassette
 from keepa_cli.cassettes.fingerprint import fingerprint
 from keepa_cli.cassettes.model import Exchange
 from keepa_cli.cassettes.relayout import relayout
 from keepa_cli.sandbox import Sandbox
+from tests.conftest import REPO
 from tests.sandbox.conftest import ask
 from tests.support.sandbox import KEY, running_sandbox
 
@@ -111,3 +114,22 @@ def _outcome(sandbox: Sandbox) -> int:
         return ask(sandbox, "/product", domain=1, asin="B0AMAZON01").status_code
     except requests.ConnectionError:
         return 0
+
+
+SAMPLES = sorted((REPO / "cassettes").rglob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+def test_the_samples_sound_the_same_from_the_sandbox_and_from_plain_vcrpy(path: Path) -> None:
+    recorded = parse_cassette(path.read_bytes(), path.name)[0]
+    with vcr.use_cassette(str(path), record_mode="none", match_on=["method", "path", "query"]):
+        from_vcr = requests.get(recorded.url, timeout=10)
+    with running_sandbox(cassettes=REPO / "cassettes") as sandbox:
+        ours = requests.get(recorded.url.replace("https://api.keepa.com", sandbox.base_url), timeout=10)
+    assert (ours.status_code, ours.reason, ours.content) == (from_vcr.status_code, from_vcr.reason, from_vcr.content)
+    assert ours.content == recorded.body
+    assert _lower(ours.headers) == _lower(from_vcr.headers) | {"content-length": str(len(recorded.body))}
+
+
+def _lower(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}

@@ -198,7 +198,7 @@ def _configure_logging(state: State, level: int) -> None:
         return
     import logging
 
-    from keepa_cli.core.redact import RedactingFilter
+    from keepa_cli.core.logs import RedactingFilter
 
     handler = logging.StreamHandler(state.context.stderr)
     handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))

@@ -78,7 +78,9 @@ def _footer(result: Envelope, texts: Texts) -> list[str]:
 def _block(data: Mapping[str, Any], depth: int) -> list[str]:
     lines: list[str] = []
     for name, value in data.items():
-        lines += _field(str(name), value, depth)
+        said_already = name == "body" and len(data) > 1 and isinstance(value, Mapping) and set(value) <= BUCKET_FIELDS
+        if not said_already:
+            lines += _field(str(name), value, depth)
     return lines
 
 
@@ -93,6 +95,8 @@ def _field(name: str, value: Any, depth: int) -> list[str]:
         if len(value) > 1 and all(isinstance(v, Mapping) and len(v) > 3 for v in value.values()):
             return _list(label, [{"id": k} | dict(v) for k, v in value.items()], depth)
         return [f"{pad}{label}:", *_block(value, depth + 1)] if depth < 4 else [f"{pad}{label}: {len(value)} fields"]
+    if name == "next_actions" and value:
+        return [f"{pad}{label}:", *(f"{pad}  {plain(action)}" for action in value)]
     if isinstance(value, list | tuple):
         return _list(label, value, depth)
     return _scalar(label, value, pad)

@@ -75,7 +75,7 @@ def _cassettes(folder: str | None, context: Context) -> list[Path] | None:
         if not Path(folder).is_dir():
             raise invalid(f"{folder} is not a folder.", field="from_cassettes", value=folder)
         return [Path(folder)]
-    from keepa_cli.cassettes.library import library_roots
+    from keepa_cli.cassettes.roots import library_roots
 
     return library_roots(context)
 

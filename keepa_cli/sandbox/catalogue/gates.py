@@ -187,15 +187,19 @@ def _trimmed(product: dict[str, Any], asked: Options, now: int) -> dict[str, Any
     start = even(now - asked.days * DAY)
     for name in HISTORY_FIELDS:
         if isinstance(product.get(name), list) and name != "csv":
-            product[name] = _from(product[name], STRIDES.get(name, 2), start)
-    product["csv"] = [_from(row, t.stride, start) or None for t, row in zip(CSV_TYPES, product["csv"], strict=True)]
-    product["salesRanks"] = {name: _from(row, 2, start) for name, row in (product.get("salesRanks") or {}).items()}
+            product[name] = since_start(product[name], STRIDES.get(name, 2), start)
+    product["csv"] = [
+        since_start(row, t.stride, start) or None for t, row in zip(CSV_TYPES, product["csv"], strict=True)
+    ]
+    product["salesRanks"] = {
+        name: since_start(row, 2, start) for name, row in (product.get("salesRanks") or {}).items()
+    }
     for offer in product.get("offers", ()):
-        offer["offerCSV"] = _from(offer["offerCSV"], 3, start)
+        offer["offerCSV"] = since_start(offer["offerCSV"], 3, start)
     return product
 
 
-def _from(packed: list[Any] | None, stride: int, start: int) -> list[Any]:
+def since_start(packed: list[Any] | None, stride: int, start: int) -> list[Any]:
     """The groups from minute `start` on; times may be text."""
     packed = packed or []
     for i in range(0, len(packed), stride):
