@@ -132,8 +132,9 @@ def unasked(request: Request, body: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def unanswered(request: Request, body: Mapping[str, Any]) -> list[str]:
-    """The ASINs that were asked for and of which the answer holds nothing."""
-    held = {asin for _, _, asin in _asins(body)}
+    """The ASINs or sellers that were asked for and of which the answer holds nothing."""
+    sellers = body.get("sellers")
+    held = {asin for _, _, asin in _asins(body)} | set(sellers if isinstance(sellers, Mapping) else ())
     return [] if "code" in request.query else [item for item in request.asked if item not in held]
 
 

@@ -36,7 +36,7 @@ def test_every_seller_asked_gets_a_row_in_order(home: Path) -> None:
     assert [(r["asked"], r["status"]) for r in rows] == [(ONE, "not_found"), (TWO, "found")]
     assert (rows[1]["name"], rows[1]["rating_percent"], rows[1]["storefront_asins"]) == ("Fake", 97, 35)
     assert result["data"]["count"] == 1 and result["data"]["body"]["sellers"] == {TWO: SELLER}
-    assert [w["code"] for w in result["warnings"]] == ["partial"]
+    assert [(w["code"], w["unanswered"]) for w in result["warnings"]] == [("partial", [ONE])]
 
 
 @pytest.mark.parametrize("nothing", [{"sellers": None}, {"sellers": {}}, {}, {"sellers": {ONE: None}}])
