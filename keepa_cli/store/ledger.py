@@ -219,13 +219,13 @@ class Ledger:
     def totals(self, origin: str, day: str | None = None) -> Totals:
         """What one day (today) has cost at `origin`, as of now."""
         with self._db.write() as db:
-            return _totals(db, day or self._day(), origin)
+            return _totals(db, origin, day or self._day())[0]
 
     def session_totals(self, origin: str) -> Totals:
         """What this process has spent so far."""
         session = self._present()
         with self._db.write() as db:
-            return _totals(db, session, origin)
+            return _totals(db, origin, session)[0]
 
     def rows(self, state: str | None, day: str | None, limit: int) -> tuple[list[dict[str, Any]], int]:
         """The newest rows that match, and how many match altogether."""
@@ -282,25 +282,31 @@ class Ledger:
         return self._stamp()[:10]
 
 
-def _totals(db: sqlite3.Connection, span: str, origin: str) -> Totals:
-    """The sums of a day or of a session."""
-    found = db.execute(
-        "SELECT state, requests, tokens FROM sums WHERE span = ? AND origin = ?", (span, origin)
-    ).fetchall()
-    tokens = {state: amount for state, _, amount in found}
+def _totals(db: sqlite3.Connection, origin: str, *spans: str) -> list[Totals]:
+    """The sums of each span: a day or a session."""
+    marks = ", ".join("?" * len(spans))
+    sql = f"SELECT span, state, requests, tokens FROM sums WHERE origin = ? AND span IN ({marks})"  # noqa: S608
+    found = {(span, state): (requests, tokens) for span, state, requests, tokens in db.execute(sql, (origin, *spans))}
+    return [_total({state: sums for (of, state), sums in found.items() if of == span}) for span in spans]
+
+
+def _total(sums: dict[str, tuple[int, int]]) -> Totals:
+    none = (0, 0)
     return Totals(
-        settled=tokens.get("settled", 0),
-        reserved=tokens.get("reserved", 0) + tokens.get("held", 0),
-        manual_review=tokens.get("manual_review", 0),
-        rows={state: requests for state, requests, _ in found if requests and state != "held"},
+        settled=sums.get("settled", none)[1],
+        reserved=sums.get("reserved", none)[1] + sums.get("held", none)[1],
+        manual_review=sums.get("manual_review", none)[1],
+        rows={state: requests for state, (requests, _) in sums.items() if requests and state != "held"},
     )
 
 
 def _check(db: sqlite3.Connection, entry: Entry, limits: Limits, wanted: int, session: str, day: str) -> None:
-    for name, span, limit in (("day", day, limits.per_day), ("session", session, limits.per_session)):
-        if limit is None or not wanted:
-            continue
-        totals = _totals(db, span, entry.origin)
+    given = [("day", day, limits.per_day), ("session", session, limits.per_session)]
+    held_to = [(name, span, limit) for name, span, limit in given if limit is not None]
+    if not wanted or not held_to:
+        return
+    sums = _totals(db, entry.origin, *(span for _, span, _ in held_to))
+    for (name, _, limit), totals in zip(held_to, sums, strict=True):
         if totals.spoken_for + wanted > limit:
             raise _exceeded(entry, name, limit, totals, wanted)
 
