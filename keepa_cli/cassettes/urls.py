@@ -16,6 +16,8 @@ from keepa_cli.keepa.wire import BASE_URL
 _ORIGIN = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]{0,20}:)?[/\\]{2}[^/?#\\]*")
 _ILLEGAL = re.compile(r"[\x00-\x20\x7f\"]")
 """What no client sends as it is."""
+_SETS = re.compile(r"/tracking/?\?")
+"""The request that gives Keepa an address to notify, through whatever base URL: `_pair` masks the address alone."""
 _SEPARATOR = re.compile(r"([&;#])")
 _NOT_SENT = "key"
 _MARK = URL_MARK.decode()
@@ -29,7 +31,7 @@ def stored_url(url: str, redactor: Redactor, counts: Counter[str], *, relative: 
     origin = _ORIGIN.match(url)
     rest = url[origin.end() :] if origin else url
     counts["host"] += bool(origin) and origin[0] != BASE_URL if origin else 0
-    if is_webhook(url):
+    if is_webhook(url) and (not _SETS.match(rest) or is_webhook(url.partition("?")[0])):
         counts["webhook_url"] += 1
         rest = f"/{_MARK}"
     rest = _scrubbed(_ILLEGAL.sub(lambda m: f"%{ord(m[0]):02X}", rest), redactor, counts)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import Counter
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from keepa_cli.core.redact import REDACTED
+from keepa_cli.cassettes.urls import stored_url
+from keepa_cli.core.redact import REDACTED, Redactor
 from tests.support.remote import BUCKET, KEY, call, context, refusal
 from tests.support.scripted_server import ScriptedServer, Step
 
@@ -93,3 +95,14 @@ def test_a_recording_holds_a_mark_and_answers_any_address(home: Path, cli: Any) 
 def test_the_nearest_recording_is_described_without_it(home: Path) -> None:
     error = refusal(call(NAME, home, {"url": URL}))
     assert error["kind"] == "cassette_miss" and SECRET not in json.dumps(error)
+
+
+@pytest.mark.parametrize("base", ["http://127.0.0.1:8791", "https://api.keepa.com", "https://proxy.example"])
+def test_of_the_request_only_the_address_is_masked_through_any_base_url(base: str) -> None:
+    stored = stored_url(f"{base}/tracking?key={KEY}&type=webhook&url={quote(URL, safe='')}", Redactor(KEY), Counter())
+    assert stored == "https://api.keepa.com/tracking?type=webhook&url=%5BREDACTED%5D"
+
+
+def test_an_address_that_ends_like_the_endpoint_is_masked_whole() -> None:
+    stored = stored_url(f"https://hooks.example.com/tracking?s={SECRET}", Redactor(), Counter())
+    assert SECRET not in stored
