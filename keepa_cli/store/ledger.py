@@ -19,14 +19,14 @@ from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.store import kept
 from keepa_cli.store.db import Database
 from keepa_cli.store.kept import Stored
-from keepa_cli.store.sessions import forget, is_alive, session_in
+from keepa_cli.store.sessions import SESSION_LENGTH, alive_in, forget, is_alive, session_in
 
 FILE = "ledger.sqlite3"
 State = Literal["reserved", "settled", "released", "manual_review"]
 DIED = "The process ended while the request was under way."
 _CALLS = """
 CREATE TABLE calls (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  id INTEGER PRIMARY KEY,
   state TEXT NOT NULL CHECK (state IN ('reserved', 'settled', 'released', 'manual_review')),
   operation TEXT NOT NULL, mode TEXT NOT NULL, origin TEXT NOT NULL,
   method TEXT NOT NULL, path TEXT NOT NULL, fingerprint TEXT NOT NULL,
@@ -35,8 +35,6 @@ CREATE TABLE calls (
   day TEXT NOT NULL, created_at TEXT NOT NULL, settled_at TEXT,
   pid INTEGER NOT NULL, host TEXT NOT NULL, session TEXT NOT NULL, error_kind TEXT, note TEXT
 );
-CREATE INDEX calls_by_day ON calls (day);
-CREATE INDEX calls_under_way ON calls (session) WHERE state = 'reserved';
 CREATE INDEX calls_by_key ON calls (idempotency_key, part) WHERE idempotency_key IS NOT NULL;
 CREATE TABLE holds (call TEXT PRIMARY KEY, session TEXT NOT NULL, day TEXT NOT NULL, origin TEXT NOT NULL,
   worst INTEGER NOT NULL);
@@ -65,7 +63,8 @@ BEGIN {_change("OLD", "-")} {_change("NEW", "")} END;
 CREATE TRIGGER holds_added AFTER INSERT ON holds BEGIN {_change("NEW", "", hold=True)} END;
 CREATE TRIGGER holds_dropped AFTER DELETE ON holds BEGIN {_change("OLD", "-", hold=True)} END;
 """
-"""The sums of a day and of a session are kept by triggers: a limit is checked at once, however long the ledger is."""
+"""The sums of a day and of a session are kept by triggers: limits and open requests are found at once, however long the
+ledger is, and a commit writes two pages."""
 MIGRATIONS = (_CALLS + _SUMS + kept.TABLES,)
 _INSERT = """
 INSERT INTO calls (state, operation, mode, origin, method, path, fingerprint, call, part, parts, idempotency_key,
@@ -76,7 +75,8 @@ _END = """
 UPDATE calls SET state = ?, consumed = ?, consumed_source = ?, attempts = ?, settled_at = ?, error_kind = ?, note = ?
 WHERE id = ? AND state IN ('reserved', 'manual_review')
 """
-_OTHERS = "SELECT session FROM calls WHERE state = 'reserved' UNION SELECT session FROM holds"
+_UNDER_WAY = "SELECT DISTINCT span FROM sums WHERE state IN ('reserved', 'held') AND requests > 0"
+_IS_SESSION = f"length(span) = {SESSION_LENGTH}"
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ class Ledger:
     def reconcile(self) -> int:
         """Hand the requests of dead processes over to manual review; the number of them."""
         found = 0
-        for session in {r["session"] for r in self._db.read(_OTHERS)}:
+        for (session,) in self._db.read(f"{_UNDER_WAY} AND {_IS_SESSION}"):
             if is_alive(self._sessions, session):
                 continue
             with self._db.write() as db:
@@ -263,7 +263,16 @@ class Ledger:
             self._session = session_in(self._sessions)
             self._pid = os.getpid()
             self.reconcile()
+            self._forget_sessions()
         return self._session.id
+
+    def _forget_sessions(self) -> None:
+        """Drop the sums of processes that have ended in order. A process shows itself before it writes a row, so none
+        that begins meanwhile is taken for one of them."""
+        with self._db.write() as db:
+            alive = alive_in(self._sessions)
+            ended = f"DELETE FROM sums WHERE {_IS_SESSION} AND span NOT IN ({', '.join('?' * len(alive))})"  # noqa: S608
+            db.execute(f"{ended} AND span NOT IN ({_UNDER_WAY})", alive)
 
     def _hold(self, db: sqlite3.Connection, entry: Entry, limits: Limits, rest: int, session: str, day: str) -> None:
         if entry.parts > 1 and entry.part > 0:

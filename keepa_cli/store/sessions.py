@@ -13,6 +13,7 @@ from pathlib import Path
 from keepa_cli.core.files import io_error
 from keepa_cli.store.db import make_private
 
+SESSION_LENGTH = 16
 _IDS: dict[int, str] = {}
 _IDS_LOCK = threading.Lock()
 
@@ -20,7 +21,7 @@ _IDS_LOCK = threading.Lock()
 def session_id() -> str:
     """The name of this process; a fork gets another."""
     with _IDS_LOCK:
-        return _IDS.setdefault(os.getpid(), secrets.token_hex(8))
+        return _IDS.setdefault(os.getpid(), secrets.token_hex(SESSION_LENGTH // 2))
 
 
 class Session:
@@ -82,6 +83,11 @@ def is_alive(folder: Path, session: str) -> bool:
     finally:
         os.close(fd)
     return False
+
+
+def alive_in(folder: Path) -> list[str]:
+    """The sessions of all processes that run."""
+    return [path.name for path in folder.iterdir() if is_alive(folder, path.name)]
 
 
 def forget(folder: Path, session: str) -> None:

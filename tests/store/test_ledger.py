@@ -216,6 +216,20 @@ def test_what_a_killed_process_left_is_handed_to_review(ledger: Ledger, tmp_path
     assert len(list((tmp_path / "sessions").iterdir())) == 1, "only the one of this process"
 
 
+def test_the_sums_of_ended_processes_are_dropped_and_those_of_others_kept(ledger: Ledger, tmp_path: Path) -> None:
+    process = dying(tmp_path)
+    ledger.reserve(entry("mine"))
+    spans = {row["span"] for row in ledger._db.read("SELECT span FROM sums")}
+    assert len(spans) == 3, "the day and two sessions"
+    ledger.end(1, Ending("settled", 1))
+    ledger.drop_hold("dying")
+    process.communicate("")
+    other = Ledger(tmp_path, Clock())
+    other._present()
+    assert len({row["span"] for row in ledger._db.read("SELECT span FROM sums")}) == 2
+    assert ledger.session_totals("live").reserved == 5 and ledger.totals("live").settled == 1
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs kill -9")
 def test_a_first_reservation_counts_what_dead_processes_left(ledger: Ledger, tmp_path: Path) -> None:
     process = dying(tmp_path)
