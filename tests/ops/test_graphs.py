@@ -164,6 +164,7 @@ def test_what_is_no_picture_is_an_error_and_never_a_file(home: Path, tmp_path: P
     with ScriptedServer([step]) as server:
         error = refusal(call(NAME, home, {"asin": ASIN}, server, out=out))
     assert error["kind"] == kind
+    assert (kind == "contract_error") == ("kept_at" in error["details"])
     assert not out.exists() and len(server.seen) == 1
 
 
@@ -184,8 +185,6 @@ def test_a_picture_that_tells_the_key_is_not_written(home: Path, tmp_path: Path)
 
 LOOKS = b'\x01mail someone@example.com or https://hooks.example.com/x "key": "abc" a=1&token=22 '
 PICTURES = {
-    "noise": PICTURE,
-    "compressed": png(200, 100),
     "stored pixels that look like addresses": png(len(LOOKS), 1, pixels=LOOKS, level=0),
     "packed pixels that look like addresses": png(len(LOOKS), 30, pixels=LOOKS * 30),
     "large noise": png(300, 300, pixels=random.Random(1).randbytes(90_000), level=1),
