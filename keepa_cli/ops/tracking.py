@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from keepa_cli.core.errors import KeepaCliError, invalid
 from keepa_cli.core.registry import Cost, CostPart, Param, Request, operation
-from keepa_cli.keepa import costs, domains, tracking
+from keepa_cli.keepa import costs, domains
+from keepa_cli.keepa import tracking as rules
 from keepa_cli.keepa.clock import LATEST, from_iso
 from keepa_cli.keepa.trackview import notification_row, tracking_row
 from keepa_cli.ops._listing import rows, texts
@@ -21,8 +22,8 @@ PATH = "/tracking"
 
 
 def _list_name(value: Any) -> str:
-    if not 0 < len(value.strip()) <= tracking.MAX_LIST_NAME or not value.isprintable():
-        raise ValueError(f"a list is named with 1 to {tracking.MAX_LIST_NAME} printable characters")
+    if not 0 < len(value.strip()) <= rules.MAX_LIST_NAME or not value.isprintable():
+        raise ValueError(f"a list is named with 1 to {rules.MAX_LIST_NAME} printable characters")
     return str(value.strip())
 
 
@@ -42,12 +43,12 @@ def _json(value: Any) -> list[Any]:
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
-            raise ValueError("tracking_json is not valid JSON") from None
+            raise ValueError("tracking is not valid JSON") from None
     items = value if isinstance(value, list) else [value]
     if not items or not isinstance(value, list | dict):
-        raise ValueError("tracking_json is an object or a list of objects, and not empty")
-    if len(items) > tracking.MAX_ITEMS:
-        raise ValueError(f"tracking_json holds {len(items)} trackings; one call takes {tracking.MAX_ITEMS}")
+        raise ValueError("tracking is an object or a list of objects, and not empty")
+    if len(items) > rules.MAX_ITEMS:
+        raise ValueError(f"tracking holds {len(items)} trackings; one call takes {rules.MAX_ITEMS}")
     return items
 
 
@@ -73,11 +74,12 @@ Since = Annotated[
     Param("Only newer ones: a Keepa minute, or a date (UTC).", metavar="TIME", parse=_since,
           accepts=("string", "integer")),
 ]  # fmt: skip
-TrackingJson = Annotated[
+Trackings = Annotated[
     dict[str, Any],
     Param(
         "A tracking or a list of up to 1000.",
         metavar="JSON",
+        flag="--tracking-json",
         parse=_json,
         accepts=("object", "array", "string"),
         from_file=True,
@@ -119,9 +121,9 @@ def list_(
     page: Annotated[int | None, Param("Page number from 0, with --per-page.", min=0, max=1_000_000)] = None,
     per_page: Annotated[int | None, Param("Trackings on a page.", min=1, max=100_000)] = None,
 ) -> Request:
-    """List the trackings of a list. Costs nothing.
+    """List the trackings of a list.
 
-    Without pages Keepa sends the whole list. Read pages until one is empty.
+    Costs nothing. Without pages Keepa sends the whole list. Read pages until one is empty.
     """
     if page is not None and per_page is None:
         raise invalid("--page goes with --per-page.", field="page", value=page)
@@ -140,7 +142,10 @@ def list_(
     examples=("kc tracking list-names",),
 )
 def list_names() -> Request:
-    """List the names of the tracking lists. Costs nothing."""
+    """List the names of the tracking lists.
+
+    Costs nothing.
+    """
     return _get("listNames", None)
 
 
@@ -153,7 +158,10 @@ def list_names() -> Request:
     examples=("kc tracking get B09YNQCQKR", "kc tracking get B09YNQCQKR --list mine --live"),
 )
 def get(asin: Annotated[Asin, Param("The tracked product.", position=True)], list_name: ListFlag = None) -> Request:
-    """Show the tracking of a product. Costs nothing; a product that is not tracked is an error of Keepa."""
+    """Show the tracking of a product.
+
+    Costs nothing. A product that is not tracked is an error of Keepa.
+    """
     return _get("get", list_name, {"asin": asin}, asked=(asin,))
 
 
@@ -177,21 +185,24 @@ def notifications(
     mark_read: Annotated[bool, Param("Mark them as read: they will not come again. Asks first.")] = False,
     list_name: ListFlag = None,
 ) -> Request:
-    """List notifications of the last 24 hours, newest first, and leave them unread. Costs nothing."""
+    """List notifications of the last 24 hours, newest first, and leave them unread.
+
+    Costs nothing. With --mark-read Keepa forgets them, so that call asks first and is never repeated by itself.
+    """
     query = {"since": since, "revise": revise, "all": all or None, "readOnly": None if mark_read else True}
     return _get("notification", list_name, query, writes=mark_read)
 
 
-def _checked(params: dict[str, Any]) -> list[tracking.Checked]:
+def _checked(params: dict[str, Any]) -> list[rules.Checked]:
     domain = params.get("domain")
-    return tracking.check_all(params["tracking_json"], domains.resolve(domain).id if domain else None)
+    return rules.check_all(params["tracking"], domains.resolve(domain).id if domain else None)
 
 
 def _add_cost(params: dict[str, Any]) -> Cost:
     good = [one.item for one in _checked(params) if one.item is not None]
     base = costs.tracking("add", len(good))
-    dear = sum(tracking.is_marketplace(item) for item in good)
-    per_minute = sum(tracking.flow(item) for item in good)
+    dear = sum(rules.is_marketplace(item) for item in good)
+    per_minute = sum(rules.flow(item) for item in good)
     note = (
         f"{len(good) - dear} regular and {dear} marketplace trackings take about {per_minute:.2f} tokens per minute "
         "off the refill for as long as they exist; Keepa rounds the sum of all."
@@ -219,11 +230,11 @@ def _added(body: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
     examples=(
         """kc tracking add --tracking-json '{"asin": "B09YNQCQKR", "mainDomainId": 1, "thresholdValues": """
         """[{"domain": 1, "csvType": 0, "isDrop": true, "thresholdValue": 1999}]}' --dry-run""",
-        "kc tracking add --tracking-json-file trackings.json --domain US --list mine --live --yes",
+        "kc tracking add --tracking-file trackings.json --domain US --list mine --live --yes",
     ),
 )
 def add(
-    tracking_json: TrackingJson,
+    tracking: Trackings,
     domain: Annotated[Domain | None, Param("Main marketplace of the trackings that name none.")] = None,
     list_name: ListFlag = None,
     skip_invalid: Annotated[bool, Param("Send the good ones and leave out the others.")] = False,
@@ -234,7 +245,7 @@ def add(
     already is overwritten; a named list is made by its first tracking. Thresholds are amounts in the smallest unit of
     the main currency. Unless --skip-invalid is given, nothing is sent when one of the trackings is invalid.
     """
-    checked = _checked({"tracking_json": tracking_json, "domain": domain})
+    checked = _checked({"tracking": tracking, "domain": domain})
     good, bad = [c for c in checked if c.item is not None], [c for c in checked if c.item is None]
     if bad and not (skip_invalid and good):
         raise _refused(good, bad)
@@ -245,17 +256,17 @@ def add(
     return Request("POST", PATH, query, [c.item for c in good], asked=asked, notes=tuple(notes), writes=True)
 
 
-def _refused(good: list[tracking.Checked], bad: list[tracking.Checked]) -> KeepaCliError:
+def _refused(good: list[rules.Checked], bad: list[rules.Checked]) -> KeepaCliError:
     total, first = len(good) + len(bad), bad[0]
     problem = first.problems[0]
     errors = [{"index": c.index, "asin": c.asin} | p for c in bad for p in c.problems]
     error = invalid(
         f"{len(bad)} of {total} trackings cannot be sent. Tracking {first.index}: {problem['message']}.",
-        field=problem["field"] or "tracking_json",
+        field=problem["field"] or "tracking",
         value=problem["value"],
         errors=errors[:100],
         good=[{"index": c.index, "asin": c.asin} for c in good],
-        bad=[{"index": c.index, "asin": c.asin} for c in bad],
+        bad=[{"index": c.index, "asin": c.asin, "problem": c.problems[0]["message"]} for c in bad],
     )
     if good:
         error.next_actions = ["Add --skip-invalid to send the good ones.", *error.next_actions]
@@ -276,7 +287,10 @@ def _done(body: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
     examples=("kc tracking remove B09YNQCQKR --dry-run", "kc tracking remove B09YNQCQKR --list mine --live --yes"),
 )
 def remove(asin: Annotated[Asin, Param("The tracked product.", position=True)], list_name: ListFlag = None) -> Request:
-    """Stop tracking a product. Costs nothing; a product that is not tracked is an error of Keepa."""
+    """Stop tracking a product.
+
+    Costs nothing. A product that is not tracked is an error of Keepa.
+    """
     return _get("remove", list_name, {"asin": asin}, writes=True)
 
 
@@ -290,7 +304,10 @@ def remove(asin: Annotated[Asin, Param("The tracked product.", position=True)], 
     examples=("kc tracking remove-all --dry-run", "kc tracking remove-all --list mine --live --yes"),
 )
 def remove_all(list_name: ListFlag = None) -> Request:
-    """Remove every tracking of a list; a named list is deleted with them. Costs nothing and cannot be undone."""
+    """Remove every tracking of a list; a named list is deleted with them.
+
+    Costs nothing and cannot be undone.
+    """
     return _get("removeAll", list_name, writes=True)
 
 
@@ -301,7 +318,10 @@ def remove_all(list_name: ListFlag = None) -> Request:
     cost=lambda _: costs.tracking("webhook"),
     returns="tracking",
     view=lambda body, _: {"done": True, "body": body},
-    examples=("kc tracking webhook --url-file - --live --yes < webhook.txt",),
+    examples=(
+        "kc tracking webhook https://example.com/keepa --dry-run",
+        "kc tracking webhook --url-file - --live --yes < webhook.txt",
+    ),
 )
 def webhook(
     url: Annotated[
@@ -309,14 +329,16 @@ def webhook(
         Param(
             "The https address that Keepa shall call. Better read from a file: arguments stay in the shell's history.",
             metavar="URL",
+            position=True,
             hidden=True,
             from_file=True,
             parse=_url,
         ),
     ],
 ) -> Request:
-    """Set the address that gets every notification. Costs nothing.
+    """Set the address that gets every notification.
 
-    The address is treated as a secret: it is shown nowhere and stored in no recording. What it gets is marked as read.
+    Costs nothing. The address is treated as a secret: it is shown nowhere and stored in no recording. What it gets is
+    marked as read.
     """
     return _get("webhook", None, {"url": url}, secret=("url",), writes=True)

@@ -42,7 +42,7 @@ READS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
     ("tracking.notifications", {}, {"type": "notification", "since": "0", "revise": "0", "readOnly": "1"}),
 ]
 WRITES: list[tuple[str, dict[str, Any], dict[str, str]]] = [
-    ("tracking.add", {"tracking_json": made(A), "list_name": "mine"}, {"type": "add", "list": "mine"}),
+    ("tracking.add", {"tracking": made(A), "list_name": "mine"}, {"type": "add", "list": "mine"}),
     ("tracking.remove", {"asin": A}, {"type": "remove", "asin": A}),
     ("tracking.remove-all", {"list_name": "mine"}, {"type": "removeAll", "list": "mine"}),
     (
@@ -103,7 +103,7 @@ def test_a_read_is_sent_again_where_nothing_was_charged(home: Path) -> None:
 
 def test_add_posts_a_list_and_tells_what_became_of_each(home: Path) -> None:
     with ScriptedServer([{"json": answered(A, B)}]) as server:
-        result = call("tracking.add", home, {"tracking_json": [made(A), made(B)]}, server, yes=True)
+        result = call("tracking.add", home, {"tracking": [made(A), made(B)]}, server, yes=True)
     (seen,) = server.seen
     assert seen.method == "POST" and seen.headers["Content-Type"].startswith("application/json")
     assert [t["asin"] for t in json.loads(seen.body)] == [A, B]
@@ -114,7 +114,7 @@ def test_add_posts_a_list_and_tells_what_became_of_each(home: Path) -> None:
 
 def test_the_estimate_names_what_trackings_take_off_the_refill(home: Path) -> None:
     dear = made(B, notifyIf=[{"domain": 1, "csvType": 18, "notifyIfType": 1}])
-    result = call("tracking.add", home, {"tracking_json": [made(A), dear]}, dry_run=True)
+    result = call("tracking.add", home, {"tracking": [made(A), dear]}, dry_run=True)
     estimated = result["token_bucket"]["estimated"]
     assert estimated["estimated_tokens"] == 2 and estimated["requires_confirmation"]
     assert "1 regular and 1 marketplace trackings take about 0.17 tokens per minute" in estimated["notes"][0]
@@ -123,13 +123,13 @@ def test_the_estimate_names_what_trackings_take_off_the_refill(home: Path) -> No
 def test_of_a_mixed_list_nothing_is_sent_unless_asked(home: Path) -> None:
     mixed = [made(A), {"asin": "x"}, 5, made(A), made(B, updateInterval=25)]
     with ScriptedServer([{"json": answered(A, B)}]) as server:
-        error = refusal(call("tracking.add", home, {"tracking_json": mixed}, server, yes=True))
+        error = refusal(call("tracking.add", home, {"tracking": mixed}, server, yes=True))
         assert error["kind"] == "invalid_arguments" and not server.seen
         assert error["message"].startswith("3 of 5 trackings cannot be sent.")
         assert [g["asin"] for g in error["details"]["good"]] == [A, B]
         assert [b["index"] for b in error["details"]["bad"]] == [1, 2, 3]
         assert "--skip-invalid" in error["next_actions"][0]
-        params = {"tracking_json": mixed, "skip_invalid": True}
+        params = {"tracking": mixed, "skip_invalid": True}
         result = call("tracking.add", home, params, server, yes=True)
     assert [t["asin"] for t in json.loads(server.seen[0].body)] == [A, B]
     assert [i["status"] for i in result["data"]["items"]] == ["tracked", "invalid", "invalid", "invalid", "tracked"]
@@ -140,7 +140,7 @@ def test_of_a_mixed_list_nothing_is_sent_unless_asked(home: Path) -> None:
 
 @pytest.mark.parametrize("skip", [False, True])
 def test_a_list_without_a_good_one_is_refused(home: Path, skip: bool) -> None:
-    error = refusal(call("tracking.add", home, {"tracking_json": [{}, 1], "skip_invalid": skip}, dry_run=True))
+    error = refusal(call("tracking.add", home, {"tracking": [{}, 1], "skip_invalid": skip}, dry_run=True))
     assert error["details"]["good"] == [] and len(error["details"]["errors"]) == 3
     assert "--skip-invalid" not in error["next_actions"][0]
 
@@ -148,7 +148,7 @@ def test_a_list_without_a_good_one_is_refused(home: Path, skip: bool) -> None:
 def test_a_partial_failure_names_what_failed(home: Path) -> None:
     partly = answered(A) | {"error": {"type": "trackingError", "message": f"could not track {B}", "details": B}}
     with ScriptedServer([{"json": partly}]) as server:
-        result = call("tracking.add", home, {"tracking_json": [made(A), made(B)]}, server, yes=True)
+        result = call("tracking.add", home, {"tracking": [made(A), made(B)]}, server, yes=True)
     assert result["ok"] and result["data"]["failed"] == [B]
     warning = next(w for w in result["warnings"] if w["code"] == "partial")
     assert warning["unanswered"] == [B] and B in warning["message"]
@@ -158,13 +158,13 @@ def test_a_total_failure_is_an_error(home: Path) -> None:
     with ScriptedServer(
         [{"json": FREE | {"error": {"type": "x", "message": f"{A} failed"}, "trackings": []}}]
     ) as server:
-        error = refusal(call("tracking.add", home, {"tracking_json": made(A)}, server, yes=True))
+        error = refusal(call("tracking.add", home, {"tracking": made(A)}, server, yes=True))
     assert error["kind"] == "api_error" and A in error["message"]
 
 
 @pytest.mark.parametrize(
     ("name", "params"),
-    [("tracking.get", {"asin": A}), ("tracking.add", {"tracking_json": made(A)})],
+    [("tracking.get", {"asin": A}), ("tracking.add", {"tracking": made(A)})],
 )
 def test_a_tracking_of_another_product_is_a_wrong_answer(home: Path, name: str, params: dict[str, Any]) -> None:
     with ScriptedServer([{"json": answered(B)}]) as server:
@@ -221,11 +221,11 @@ def test_lists_names_and_notifications_are_counted(home: Path) -> None:
         ("tracking.notifications", {"since": -1}, "since"),
         ("tracking.notifications", {"since": "yesterday"}, "since"),
         ("tracking.notifications", {"since": 1790000000000}, "since"),
-        ("tracking.add", {"tracking_json": "{"}, "tracking_json"),
-        ("tracking.add", {"tracking_json": []}, "tracking_json"),
-        ("tracking.add", {"tracking_json": "5"}, "tracking_json"),
-        ("tracking.add", {"tracking_json": [made(A)] * 1001}, "tracking_json"),
-        ("tracking.add", {"tracking_json": {"asin": A, "notifyIf": NOTIFY}}, "mainDomainId"),
+        ("tracking.add", {"tracking": "{"}, "tracking"),
+        ("tracking.add", {"tracking": []}, "tracking"),
+        ("tracking.add", {"tracking": "5"}, "tracking"),
+        ("tracking.add", {"tracking": [made(A)] * 1001}, "tracking"),
+        ("tracking.add", {"tracking": {"asin": A, "notifyIf": NOTIFY}}, "mainDomainId"),
         ("tracking.remove", {"asin": "B0"}, "asin"),
     ],
 )
@@ -243,8 +243,8 @@ def test_trackings_come_from_an_argument_a_file_or_standard_input(cli: Any, home
     (home / "work" / "t.json").write_text(text)
     sources: list[tuple[list[str], str]] = [
         (["--tracking-json", text], ""),
-        (["--tracking-json-file", "t.json"], ""),
-        (["--tracking-json-file", "-"], text),
+        (["--tracking-file", "t.json"], ""),
+        (["--tracking-file", "-"], text),
     ]
     for args, stdin in sources:
         done = cli("--json", "tracking", "add", *args, "--dry-run", stdin=stdin)
@@ -259,7 +259,7 @@ def test_marking_as_read_is_the_only_read_that_writes(home: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_an_error(cli: Any) -> None:
-    done = cli("--json", "tracking", "add", "--tracking-json-file", "missing.json", "--dry-run")
+    done = cli("--json", "tracking", "add", "--tracking-file", "missing.json", "--dry-run")
     assert json.loads(done.stdout)["error"]["kind"] == "io_error"
 
 

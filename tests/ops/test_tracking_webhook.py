@@ -70,14 +70,14 @@ def test_what_is_no_public_https_address_is_refused_without_repeating_it(home: P
 def test_it_may_come_from_standard_input(cli: Any) -> None:
     done = cli("--json", "tracking", "webhook", "--url-file", "-", "--dry-run", stdin=URL + "\n")
     assert done.returncode == 0 and SECRET not in done.stdout
-    given = cli("--json", "-vv", "tracking", "webhook", "--url", URL, "--dry-run")
+    given = cli("--json", "-vv", "tracking", "webhook", URL, "--dry-run")
     assert given.returncode == 0 and SECRET not in given.stdout + given.stderr
 
 
 def test_a_recording_holds_a_mark_and_answers_any_address(home: Path, cli: Any) -> None:
     with ScriptedServer([{"json": FREE}]) as server:
         env = {"KEEPA_BASE_URL": server.url, "KEEPA_API_KEY": KEY}
-        done = cli("--json", "tracking", "webhook", "--url", URL, "--record=hook", "--yes", env=env)
+        done = cli("--json", "tracking", "webhook", URL, "--record=hook", "--yes", env=env)
     recorded = json.loads(done.stdout)
     assert recorded["ok"] and not [w for w in recorded["warnings"] if w["code"] == "recording"], recorded
     assert server.seen[0].value("url") == URL

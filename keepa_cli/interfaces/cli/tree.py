@@ -95,7 +95,7 @@ def _parameter(arg: Arg) -> click.Parameter:
         return click.Argument(
             [arg.name],
             nargs=-1 if arg.many else 1,
-            required=arg.required,
+            required=arg.required and not arg.spec.from_file,
             metavar=arg.spec.metavar or arg.name.upper(),
             help=arg.spec.help or "",
         )
