@@ -267,3 +267,11 @@ def test_the_text_for_people_tells_the_watches(home: Path) -> None:
     with ScriptedServer([{"json": answered(A)}]) as server:
         text = render(call("tracking.get", home, {"asin": A}, server))
     assert A in text and "regular" in text
+
+
+@pytest.mark.parametrize("step", [{"fault": "reset_before_answer"}, {"status": 503, "text": ""}], ids=["reset", "503"])
+def test_recording_a_write_sends_it_once_as_well(cli: Any, step: dict[str, Any]) -> None:
+    with ScriptedServer([step, {"json": FREE}]) as server:
+        env = {"KEEPA_BASE_URL": server.url, "KEEPA_API_KEY": KEY}
+        done = cli("--json", "tracking", "remove", A, "--record", "--yes", env=env)
+    assert not json.loads(done.stdout)["ok"] and len(server.seen) == 1
