@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+import os
 import re
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import accumulate
@@ -57,8 +56,7 @@ def inner_key(options: Options, name: str, params: Mapping[str, Any]) -> str | N
     if options.idempotency_key is None:
         return None
     check_key(options.idempotency_key)
-    text = json.dumps([options.idempotency_key, name, dict(params)], sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return _digest([options.idempotency_key, name, dict(params)])
 
 
 class Account:
@@ -67,7 +65,7 @@ class Account:
     def __init__(self, call: Call) -> None:
         check_key(call.options.idempotency_key)
         self._call = call
-        self._name = secrets.token_hex(8)
+        self._name = os.urandom(8).hex()
         self._origin = origin_of(call.ctx.settings["base_url"])
         self._shares = _shares(call)
         self._left = set(range(len(call.requests)))
@@ -168,7 +166,10 @@ class Account:
         """What today and this process have cost, and the limits."""
         ctx = self._call.ctx
         ledger = open_ledger(ctx)
-        today, session = ledger.totals(self._origin), ledger.session_totals(self._origin)
+        try:
+            today, session = ledger.totals(self._origin), ledger.session_totals(self._origin)
+        except KeepaCliError as error:
+            return {"problem": error.message}
         return {
             "origin": self._origin,
             "today": today.as_dict(),
@@ -224,8 +225,7 @@ class Account:
         from keepa_cli.cassettes.fingerprint import of_request
 
         requests = [of_request(encode(r)) for r in self._call.requests]
-        text = json.dumps([self._call.op.name, self._call.ctx.settings["base_url"], requests])
-        return hashlib.sha256(text.encode()).hexdigest()
+        return _digest([self._call.op.name, self._call.ctx.settings["base_url"], requests])
 
 
 class Sending:
@@ -257,6 +257,12 @@ class Sending:
 def origin_of(base_url: str) -> str:
     """Whose tokens are spent: those of a Keepa plan, or those of a stand-in."""
     return "live" if urlsplit(base_url).hostname == HOST else "sandbox"
+
+
+def _digest(identity: list[Any]) -> str:
+    import hashlib
+
+    return hashlib.sha256(json.dumps(identity, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _is_json(response: WireResponse) -> bool:

@@ -18,6 +18,7 @@ from keepa_cli.core.registry import TOKENS_STATUS, Batch, Cost, Operation, Reque
 from keepa_cli.core.settings import Mode
 from keepa_cli.engine import inputs, modes
 from keepa_cli.engine.accounting import Account, inner_key
+from keepa_cli.engine.budget import budget_of, note_blocked
 from keepa_cli.engine.caching import CallCache
 from keepa_cli.engine.call import Answer, Call, Transport
 from keepa_cli.engine.gate import gate
@@ -72,7 +73,11 @@ def _run(op: Operation, params: Mapping[str, Any], ctx: Context, options: Option
     elif mode is Mode.LIVE and call.requests[0].binary:
         raise inputs.needs_out(op, bound)
     with Account(call) as money:
-        return _answer(call, _answers(call, money, cache), money, cache)
+        try:
+            return _answer(call, _answers(call, money, cache), money, cache)
+        except KeepaCliError as error:
+            note_blocked(call, error)
+            raise
 
 
 def _dry_run(call: Call) -> Envelope:
@@ -178,6 +183,8 @@ def _answer(call: Call, answers: list[Answer], money: Account, cache: CallCache)
     if consumed:
         bucket["tokens_consumed"] = sum(consumed)
     bucket["charged"] = _charged(answers)
+    if call.spends:
+        budget_of(ctx).answered(call, answers, bucket["charged"])
     if op.name == TOKENS_STATUS and call.spends:
         data["spending"] = money.facts()
     warnings = _request_notes(call.requests) + [w for a in answers for w in a.warnings]

@@ -10,6 +10,7 @@ from keepa_cli.core.consent import estimate
 from keepa_cli.core.context import Context
 from keepa_cli.core.registry import Batch, Param, operation
 from keepa_cli.core.schema import bind
+from keepa_cli.ops._names import PRODUCTS_GET
 from keepa_cli.ops._params import Pair, parameters
 
 
@@ -25,7 +26,7 @@ def cost(
     ctx: Context,
     operation: Annotated[
         str,
-        Param("The operation, such as products.get.", metavar="OPERATION", position=True, examples=("products.get",)),
+        Param("The operation, such as products.get.", metavar="OPERATION", position=True, examples=(PRODUCTS_GET,)),
     ],
     param: Annotated[list[Pair], Param("Parameters of the operation.")] = [],  # noqa: B006
 ) -> dict[str, Any]:

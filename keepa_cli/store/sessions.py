@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import sys
 import threading
 import weakref
@@ -21,7 +20,7 @@ _IDS_LOCK = threading.Lock()
 def session_id() -> str:
     """The name of this process; a fork gets another."""
     with _IDS_LOCK:
-        return _IDS.setdefault(os.getpid(), secrets.token_hex(SESSION_LENGTH // 2))
+        return _IDS.setdefault(os.getpid(), os.urandom(SESSION_LENGTH // 2).hex())
 
 
 class Session:
@@ -98,9 +97,9 @@ def forget(folder: Path, session: str) -> None:
 
 def _leave(fd: int, path: Path) -> None:
     with contextlib.suppress(OSError):
-        path.unlink()
-    with contextlib.suppress(OSError):
         os.close(fd)
+    with contextlib.suppress(OSError):
+        path.unlink()
 
 
 def _try_lock(fd: int, *, shared: bool = False) -> None:

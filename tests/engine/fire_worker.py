@@ -34,7 +34,7 @@ def main(url: str, state: str, number: int, calls: int) -> None:
         asin = f"B{number:02d}{n:07d}"
         name, params = "products.get", {"asin": [asin], "history": False, "buybox": n % 3 == 0}
         if n % 10 == 9:
-            name, params = "tracking.add", {"tracking_json": [tracking(asin)], "list_name": f"w{number}n{n}"}
+            name, params = "tracking.add", {"tracking": [tracking(asin)], "list_name": f"w{number}n{n}"}
         result = run(ops.find(name), params, ctx, options)
         ended["ok" if result["ok"] else result["error"]["kind"]] += 1
     print(json.dumps(ended))

@@ -114,6 +114,7 @@ def test_every_request_has_one_row_and_every_token_is_found(box: Sandbox, home: 
         out, _ = process.communicate(timeout=900)
         assert process.returncode == 0
         said.update(json.loads(out))
+    assert not said["invalid_arguments"], "the calls of this test are none of today's"
     log, ledger = settle_down(box), rows(home)
     taken = charges(log)
     assert len(ledger) == sum(said.values()) == workers * calls
