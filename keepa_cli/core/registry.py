@@ -135,7 +135,7 @@ class Operation:
     def tool(self) -> str:
         return self.name.replace(".", "_").replace("-", "_")
 
-    @property
+    @cached_property
     def remote(self) -> bool:
         returned = str(inspect.signature(self.run).return_annotation)
         return "Request" in returned or "Batch" in returned

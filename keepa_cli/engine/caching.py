@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from keepa_cli.core.errors import KeepaCliError
@@ -69,7 +70,7 @@ class CallCache:
             checked=self._checked or "",
         )
         try:
-            if not self._store().put(self._key(request), body, about, self._ttl):
+            if not self._store.put(self._key(request), body, about, self._ttl):
                 self._warn("The answer is too large for the response cache; asking again will be charged again.")
         except KeepaCliError as error:
             self._warn(f"The answer is not kept in the response cache: {error.message}")
@@ -77,7 +78,7 @@ class CallCache:
 
     def _read(self, key: str) -> WireResponse | None:
         try:
-            found = self._store().get(key, self._ttl, self._checked)
+            found = self._store.get(key, self._ttl, self._checked)
         except KeepaCliError as error:
             if not self._tell_notes():
                 self._warn(error.message)
@@ -95,6 +96,7 @@ class CallCache:
     def _key(self, request: Request) -> str:
         return cachekey.key_of(request, self._call.ctx.settings["base_url"])
 
+    @cached_property
     def _store(self) -> ResponseCache:
         from keepa_cli.store.cache import ResponseCache
 
@@ -103,7 +105,7 @@ class CallCache:
         return ctx.service(f"{KIND} {path}", lambda: ResponseCache(path, ctx.now))
 
     def _tell_notes(self) -> bool:
-        notes = self._store().notes()
+        notes = self._store.notes()
         for note in notes:
             self._warn(note)
         return bool(notes)
