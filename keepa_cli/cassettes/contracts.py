@@ -96,7 +96,7 @@ def _joined(first: Verdict, more: Verdict) -> Verdict:
 
 
 def _against_schema(exchange: Exchange, part: Part, where: str) -> Verdict:
-    from keepa_cli.keepa import answer, contract
+    from keepa_cli.keepa import answer, contract, doubts
 
     name, body = schema_name(exchange), part.body
     if not isinstance(body, dict):
@@ -110,7 +110,10 @@ def _against_schema(exchange: Exchange, part: Part, where: str) -> Verdict:
     if errors:
         placed = [{**e, "path": _placed(e["path"], part)} for e in errors]
         raise _breach(where, placed[0]["path"], placed[0]["message"], name, placed)
-    return Verdict(PASS, name, body, [_placed(w, part) for w in found.warnings], dict(found.unknown_fields))
+    judge = doubts.doubts if part.member is None else doubts.of_products
+    suspicious = judge(request_path(exchange.url), dict(query_pairs(exchange.url)), body)
+    warnings = [*(_placed(w, part) for w in found.warnings), *suspicious]
+    return Verdict(PASS, name, body, warnings, dict(found.unknown_fields))
 
 
 def _placed(text: str, part: Part) -> str:
