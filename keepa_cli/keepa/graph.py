@@ -113,7 +113,9 @@ def _check_of(name: str) -> Callable[[Any], Any] | None:
 def _allowed(name: str) -> Any:
     if name in RANGES:
         return "{}-{}".format(*RANGES[name])
-    return {"types": list(DRAWN)}.get(name) or ([0, 1] if name in SWITCHES else "six hexadecimal digits")
+    if name == "types":
+        return list(DRAWN)
+    return [0, 1] if name in SWITCHES else "six hexadecimal digits"
 
 
 def is_png(data: bytes) -> bool:
