@@ -35,7 +35,8 @@ class Context:
 
     `services` caches objects that outlive one call (the cassette library, the HTTP session); `service()`
     makes them on first use. `ask_secret` prompts a person without echo; only a terminal gives one.
-    `tell` shows a line of progress. `interrupted_while_spending` is set when a live call was cut off by the user.
+    `tell` shows a line of progress. `interrupted_while_spending` is set when a live call was cut off by the user,
+    `after_interrupt` to what that user should read then.
     """
 
     env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
@@ -50,6 +51,7 @@ class Context:
     ask_secret: Callable[[str], str] | None = None
     tell: Callable[[str], None] = _silent
     interrupted_while_spending: bool = False
+    after_interrupt: str | None = None
 
     @cached_property
     def settings(self) -> Settings:

@@ -140,6 +140,11 @@ class Operation:
         returned = str(inspect.signature(self.run).return_annotation)
         return "Request" in returned or "Batch" in returned
 
+    @cached_property
+    def batched(self) -> bool:
+        """Whether a long list of items is split into several requests."""
+        return "Batch" in str(inspect.signature(self.run).return_annotation)
+
     @property
     def takes_cache_options(self) -> bool:
         """Whether an answer of a live call may come from the response cache."""

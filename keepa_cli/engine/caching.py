@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from keepa_cli.core.errors import KeepaCliError
 from keepa_cli.core.registry import Request
 from keepa_cli.core.settings import Mode, cache_path
-from keepa_cli.engine.call import Answer, Call
+from keepa_cli.engine.call import RESUMED, Answer, Call
 from keepa_cli.keepa import answer
 from keepa_cli.keepa.wire import Source, WireResponse, encode
 from keepa_cli.store import cachekey
@@ -118,6 +118,6 @@ class CallCache:
 
 def bucket_of(found: Answer) -> dict[str, Any]:
     """The token figures of an answer; those in a kept body are of the moment it was asked, and it cost nothing."""
-    if found.response.source.kind == KIND:
+    if found.response.source.kind in {KIND, RESUMED}:
         return {"tokens_consumed": 0}
     return answer.bucket_of(found.body, found.response.status)

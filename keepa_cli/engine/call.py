@@ -15,6 +15,10 @@ SENT = frozenset({"live", "record"})
 """Sources of answers that came over the network just now; any other answer cost nothing."""
 
 
+RESUMED = "batch"
+"""The source of an answer that an earlier run of the same batch was given."""
+
+
 class InterruptedWait(KeyboardInterrupt):
     """Ctrl-C while waiting for the next attempt: no request is under way, and the failed one cost nothing."""
 

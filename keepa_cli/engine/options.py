@@ -14,7 +14,8 @@ from keepa_cli.engine.modes import Flags
 class Options:
     """What a caller decides beside the parameters. `find` resolves operation names for composite operations;
     `confirm` asks a person (only interfaces with a terminal give one). `wait=False` fails at once where a call would
-    wait for tokens or be repeated. The same call under the same `idempotency_key` is paid for once."""
+    wait for tokens or be repeated. The same call under the same `idempotency_key` is paid for once.
+    `fresh` asks for everything again where an earlier run of the same batch did not get to its end."""
 
     flags: Flags = field(default_factory=Flags)
     yes: bool = False
@@ -26,6 +27,7 @@ class Options:
     wait: bool = True
     cache_ttl: int | str | None = None
     no_cache: bool = False
+    fresh: bool = False
     idempotency_key: str | None = None
     find: Callable[[str], Operation] | None = None
     confirm: Callable[[str], bool] | None = None

@@ -18,6 +18,7 @@ from keepa_cli.core.registry import TOKENS_STATUS, Batch, Cost, Operation, Reque
 from keepa_cli.core.settings import Mode
 from keepa_cli.engine import inputs, modes
 from keepa_cli.engine.accounting import Account, inner_key
+from keepa_cli.engine.batching import Batching
 from keepa_cli.engine.budget import budget_of, note_blocked
 from keepa_cli.engine.caching import CallCache
 from keepa_cli.engine.call import Answer, Call, Transport
@@ -62,7 +63,7 @@ def _run(op: Operation, params: Mapping[str, Any], ctx: Context, options: Option
     mode = modes.choose(options.flags, ctx)
     planned = op.run(**bound)
     call = Call(op, bound, planned, op.cost(bound), mode, ctx, options)
-    cache = CallCache(call)
+    cache, batch = CallCache(call), Batching(call)
     if mode is Mode.DRY_RUN or call.spends:
         inputs.check_today(call.requests, ctx)
     call.shown.update(_request_summary(call.requests, options.transport, mode))
@@ -74,7 +75,9 @@ def _run(op: Operation, params: Mapping[str, Any], ctx: Context, options: Option
         raise inputs.needs_out(op, bound)
     with Account(call) as money:
         try:
-            return _answer(call, _answers(call, money, cache), money, cache)
+            result = _answer(call, _answers(call, money, cache, batch), money, [*batch.warnings, *cache.warnings])
+            batch.done()
+            return result
         except KeepaCliError as error:
             note_blocked(call, error)
             raise
@@ -87,18 +90,18 @@ def _dry_run(call: Call) -> Envelope:
     return envelope.ok(call.op.name, call.shown, data, token_bucket=bucket, warnings=_request_notes(call.requests))
 
 
-def _answers(call: Call, money: Account, cache: CallCache) -> list[Answer]:
+def _answers(call: Call, money: Account, cache: CallCache, batch: Batching) -> list[Answer]:
     """The answers in the order of the requests: those that are here already, the others through the transport."""
     kept = money.kept()
-    cached = cache.kept(but=kept)
-    money.skip(cached)
-    kept |= cached
+    kept |= batch.kept(but=kept)
+    kept |= cache.kept(but=kept)
+    money.skip(kept)
     transport: Transport | None = None
     if len(kept) < len(call.requests):
         gate(call.op, call.bound, call.cost, call.mode, call.ctx, call.options)
         transport = modes.transport_for(call.mode, call.options.flags, call.ctx, wait=call.options.wait)
     try:
-        return send_all(call, kept, transport, money, cache)
+        return send_all(call, kept, transport, money, cache, batch)
     except KeepaCliError as error:
         if error.kind is Kind.CASSETTE_MISS:
             _name_record_command(error, call.op, call.bound, call.cost, call.ctx)
@@ -172,7 +175,7 @@ def _request_notes(requests: tuple[Request, ...]) -> list[dict[str, Any]]:
     return [{"code": "request", "message": note} for note in notes]
 
 
-def _answer(call: Call, answers: list[Answer], money: Account, cache: CallCache) -> Envelope:
+def _answer(call: Call, answers: list[Answer], money: Account, notes: list[dict[str, Any]]) -> Envelope:
     op, bound, planned, ctx, options = call.op, call.bound, call.planned, call.ctx, call.options
     merged = planned.merge([a.body for a in answers]) if isinstance(planned, Batch) else answers[0].body
     shape: Any = answers[0].response.body if merged is None else merged
@@ -188,7 +191,7 @@ def _answer(call: Call, answers: list[Answer], money: Account, cache: CallCache)
     if op.name == TOKENS_STATUS and call.spends:
         data["spending"] = money.facts()
     warnings = _request_notes(call.requests) + [w for a in answers for w in a.warnings]
-    warnings += money.warnings() + cache.warnings
+    warnings += money.warnings() + notes
     provenance = modes.provenance(call.mode, answers, ctx) | money.provenance()
     result = envelope.ok(op.name, call.shown, data, token_bucket=bucket, warnings=warnings, provenance=provenance)
     single = len(answers) == 1 and merged is not None and data.get("body") is answers[0].body

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from keepa_cli.core import auth
@@ -10,8 +11,12 @@ from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.registry import Request
 from keepa_cli.engine import caching, modes
 from keepa_cli.engine.accounting import Account
+from keepa_cli.engine.batching import Batching
 from keepa_cli.engine.call import Answer, Call, InterruptedWait, Transport
 from keepa_cli.keepa.wire import WireResponse, encode
+
+UNREADABLE = frozenset({Kind.CONTRACT_ERROR, Kind.OUTCOME_UNKNOWN})
+"""What an answer is that was paid for and cannot be read: its body is kept."""
 
 
 def send_all(
@@ -20,6 +25,7 @@ def send_all(
     transport: Transport | None,
     money: Account,
     cache: caching.CallCache,
+    batch: Batching,
 ) -> list[Answer]:
     """The answers in order. When one fails, those before it were paid for: they are kept, and the error says where.
 
@@ -28,14 +34,18 @@ def send_all(
     answers: list[Answer] = []
     for part, request in enumerate(call.requests):
         try:
-            found = _read(call, request, kept[part]) if part in kept else _sent(call, part, transport, money)
+            if part in kept:
+                found = _read(call, request, kept[part])
+            else:
+                found = batch.send(part, partial(_sent, call, part, transport, money))
             found.warnings += _contract(call, request, found)
             cache.keep(request, found)
+            batch.keep(part, found)
         except KeepaCliError as error:
-            if answers and call.spends:
-                error.details["answered"] = {"requests": len(answers), "of": len(call.requests)}
-                kept_at = [str(modes.keep_failed(a.response, call.op.name, call.ctx)) for a in answers]
-                error.details["answered_at"] = kept_at
+            batch.failed(error, answers, len({*range(part), *kept}))
+            raise
+        except KeyboardInterrupt:
+            batch.interrupted(len({*range(part), *kept}))
             raise
         answers.append(found)
     return answers
@@ -77,13 +87,15 @@ def _read(call: Call, request: Request, response: WireResponse) -> Answer:
         error.details.setdefault("attempts", response.source.attempts)
         if found.sent and error.kind is Kind.AUTH_ERROR:
             auth.refused(call.ctx, error.kind)
+        if found.sent and error.kind in UNREADABLE and response.body:
+            error.details.setdefault("kept_at", str(modes.keep_failed(response, call.op.name, call.ctx)))
         raise
     if found.sent:
         auth.worked(call.ctx)
-    partial = answer.partial_failure(found.body)
-    if partial:
+    failure = answer.partial_failure(found.body)
+    if failure:
         unanswered = answer.unanswered(request, found.body)
-        found.warnings.append({"code": "partial", "message": partial, "unanswered": unanswered})
+        found.warnings.append({"code": "partial", "message": failure, "unanswered": unanswered})
     return found
 
 
@@ -114,7 +126,7 @@ def _contract(call: Call, request: Request, found: Answer) -> list[dict[str, Any
     op, response, body = call.op, found.response, found.body
     if not op.returns or body is None:
         return []
-    from keepa_cli.keepa import answer, contract
+    from keepa_cli.keepa import answer, contract, doubts
 
     verdict = contract.check(op.returns, body)
     errors = verdict.errors + answer.unasked(request, body)
@@ -130,13 +142,5 @@ def _contract(call: Call, request: Request, found: Answer) -> list[dict[str, Any
             f"The answer breaks the {op.returns} contract at {first['path']}: {first['message']}.",
             details=details,
         )
-    warnings: list[dict[str, Any]] = [{"code": "contract", "message": w} for w in verdict.warnings]
-    if verdict.unknown_fields:
-        warnings.append(
-            {
-                "code": "unknown_fields",
-                "message": f"{len(verdict.unknown_fields)} fields are not in the known contract.",
-                "fields": dict(sorted(verdict.unknown_fields.items())[:50]),
-            }
-        )
-    return warnings
+    suspicious = doubts.doubts(request.path, dict(encode(request).query), body)
+    return [*verdict.notes(), *({"code": "suspicious", "message": text} for text in suspicious)]

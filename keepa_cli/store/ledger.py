@@ -275,7 +275,7 @@ class Ledger:
             db.execute(f"{ended} AND span NOT IN ({_UNDER_WAY})", alive)
 
     def _hold(self, db: sqlite3.Connection, entry: Entry, limits: Limits, rest: int, session: str, day: str) -> None:
-        if entry.parts > 1 and entry.part > 0:
+        if entry.parts > 1:
             held = db.execute("SELECT day FROM holds WHERE call = ?", (entry.call,)).fetchone()
             if held is not None and held["day"] == day:
                 limits = NO_LIMITS  # passed when the hold was made

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +23,6 @@ def call(server: ScriptedServer, home: Path, name: str, params: dict[str, Any]) 
     }
     ctx = Context(env=env, cwd=home / "work", sleep=lambda seconds: None)
     return run(ops.find(name), params, ctx, LIVE)
-
-
-def test_a_batch_that_fails_later_keeps_the_answers_that_were_paid_for(home: Path) -> None:
-    steps = [{"json": BUCKET, "echo_products": True}, {"fault": "reset_before_answer"}]
-    with ScriptedServer(steps) as server:
-        result = call(server, home, "products.get", {"asin": [f"B{i:09d}" for i in range(120)]})
-    error = result["error"]
-    assert (error["kind"], error["details"]["charged"]) == ("outcome_unknown", "unknown")
-    assert error["details"]["answered"] == {"requests": 1, "of": 2}
-    [kept_at] = error["details"]["answered_at"]
-    assert len(json.loads(Path(kept_at).read_bytes())["products"]) == 100
 
 
 def test_an_error_beside_results_is_a_warning(home: Path) -> None:

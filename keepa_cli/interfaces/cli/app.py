@@ -91,6 +91,7 @@ def _run_leaf(op: Operation, values: dict[str, Any]) -> None:
         idempotency_key=merged.get("idempotency_key"),
         cache_ttl=merged.get("cache_ttl"),
         no_cache=bool(merged.get("no_cache")),
+        fresh=bool(merged.get("fresh")),
         find=ops.find,
         confirm=(lambda question: click.confirm(question, err=True)) if ask else None,
     )
@@ -130,6 +131,8 @@ def run(argv: Sequence[str] | None = None, context: Context | None = None) -> in
 
         texts = Texts(state.context.settings["language"])
         _say(state, texts("interrupted_live" if state.context.interrupted_while_spending else "interrupted"))
+        if state.context.after_interrupt:
+            _say(state, state.context.after_interrupt)
         return int(ExitCode.INTERRUPTED)
     except BrokenPipeError:
         _silence(state)

@@ -50,6 +50,8 @@ def options_for(op: Operation) -> list[click.Parameter]:
     wanted = set(COMMON_NAMES) if op.remote else ALWAYS | (CONSENT if "call" in op.needs else set())
     if not op.takes_cache_options:
         wanted -= CACHE
+    if not op.batched:
+        wanted -= {"fresh"}
     return [o for o in common_options() if o.name in wanted - own]
 
 
@@ -83,6 +85,7 @@ def common_options(*, root: bool = False) -> list[click.Parameter]:
             help="Take a kept answer up to SECONDS old, and keep the answer of this live call as long.",
         ),
         CommonOption(["--no-cache", "no_cache"], is_flag=True, help="Ask Keepa anew and do not keep its answer."),
+        CommonOption(["--fresh", "fresh"], is_flag=True, help="Do not go on where an interrupted batch stopped."),
         CommonOption(["--no-wait", "no_wait"], is_flag=True, help="Fail at once instead of waiting for tokens."),
         CommonOption(["--out", "out"], type=click.Path(path_type=Path), metavar="FILE", help="Write the body to FILE."),
         CommonOption(["-v", "--verbose", "verbose"], count=True, help="Log to stderr; repeat for more."),
@@ -103,7 +106,7 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 
 COMMON_NAMES = (
     "as_json", "dry_run", "fixture", "replay", "live", "record", "yes", "max_tokens", "quote_token", "idempotency_key",
-    "cache_ttl", "no_cache", "no_wait", "out", "verbose",
+    "cache_ttl", "no_cache", "fresh", "no_wait", "out", "verbose",
 )  # fmt: skip
 
 
