@@ -114,14 +114,9 @@ class Account:
         if not self._call.spends:
             yield Sending(self, 0, 0)
             return
-        self._left.discard(part)
-        rest = sum(self._shares[n][1] for n in self._left)
-        row = open_ledger(self._call.ctx).reserve(self._entry(part), limits(self._call.ctx.settings), rest)
-        self._began = True
-        self.rows.append(row)
-        sending = Sending(self, row, self._shares[part][0])
+        row = self._reserve(part)
         try:
-            yield sending
+            yield Sending(self, row, self._shares[part][0])
         except InterruptedWait:
             self.end(row, "released", note="Interrupted while waiting to repeat the request.")
             raise
@@ -135,10 +130,33 @@ class Account:
             self.end(row, "manual_review", error_kind=Kind.INTERNAL_ERROR, note=type(error).__name__)
             raise
 
+    def _reserve(self, part: int) -> int:
+        """The row of a request that is about to leave; 0 for one that is free where the ledger cannot be written."""
+        self._left.discard(part)
+        rest = sum(self._shares[n][1] for n in self._left)
+        try:
+            row = open_ledger(self._call.ctx).reserve(self._entry(part), limits(self._call.ctx.settings), rest)
+        except KeepaCliError as error:
+            if error.kind is not Kind.IO_ERROR or not self._is_free:
+                raise
+            self.problems.append(f"{error.message} This call is free, so it was sent without a row in the ledger.")
+            return 0
+        self._began = True
+        self.rows.append(row)
+        return row
+
+    @property
+    def _is_free(self) -> bool:
+        call = self._call
+        writes = call.op.effect != "read" or any(request.writes for request in call.requests)
+        return not call.cost.worst and not writes and call.options.idempotency_key is None
+
     def end(self, row: int, state: State, *, error_kind: Kind | None = None, **more: Any) -> None:
         """Write what became of a request. A ledger that cannot be written must not cost an answer that was paid for."""
         from keepa_cli.store.ledger import Ending
 
+        if not row:
+            return
         ending = Ending(state, error_kind=error_kind.value if error_kind else None, **more)
         self._noting(lambda: open_ledger(self._call.ctx).end(row, ending))
 
@@ -186,6 +204,8 @@ class Account:
         if charged == "yes" and consumed is not None:
             state, more = "settled", more | {"consumed": consumed, "source": "keepa"}
         self.end(row, state, error_kind=error.kind, **more)
+        if not row:
+            return
         error.details["ledger"] = {"id": row, "state": state}
         if state == "manual_review":
             error.next_actions = [*error.next_actions, f"kc ledger show {row}"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +228,9 @@ def test_a_ledger_that_cannot_be_written_stops_the_call(home: Path) -> None:
     with running_sandbox() as box:
         result = call(context(home, box.base_url))
         assert result["error"]["kind"] == "io_error" and not box.log
+        free = call(context(home, box.base_url), "tokens.status", {})
+        assert free["ok"] and len(box.log) == 1, "what is free needs no row"
+        assert any("without a row" in w["message"] for w in free["warnings"]) and "problem" in free["data"]["spending"]
 
 
 def test_a_damaged_ledger_is_set_aside_and_told(home: Path) -> None:
@@ -283,3 +287,14 @@ def test_sources_that_were_not_sent_cost_nothing() -> None:
         for kind in ("live", "record", "cassette", "fixture", "idempotency", "cache")
     }
     assert [kind for kind, sent in kinds.items() if sent] == ["live", "record"]
+
+
+def test_threads_of_one_client_share_the_ledger(home: Path) -> None:
+    with running_sandbox(rate=100) as box:
+        ctx = context(home, box.base_url)
+        ids = [f"B{n:09d}" for n in range(48)]
+        with ThreadPoolExecutor(16) as pool:
+            results = list(pool.map(lambda asin: call(ctx, params={"asin": [asin], "history": False}), ids))
+        assert all(r["ok"] for r in results) and len(box.log) == len(ids)
+    assert outline(home) == [("settled", 1, 1)] * len(ids)
+    assert sorted(r["provenance"]["ledger"] for r in results) == [[n + 1] for n in range(len(ids))]
