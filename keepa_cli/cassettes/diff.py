@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from keepa_cli.cassettes.model import Exchange
 from keepa_cli.cassettes.reduce import reduced, summarized
-from keepa_cli.cassettes.shape import SAMPLE, compare_shapes, shape_of
+from keepa_cli.cassettes.shape import SAMPLE, WORDS, Word, compare_shapes, shape_of
 
 Verdict = Literal["identical", "values_moved", "shape_moved"]
 VOLATILE = ("tokensLeft", "tokensConsumed", "refillIn", "refillRate", "timestamp", "processingTimeInMs",
@@ -33,6 +33,7 @@ def compare_bodies(old: bytes, new: bytes, *, whole: bool = False) -> dict[str, 
     return {
         "verdict": verdict,
         "breaking": shape.breaking,
+        "contract": shape.contract,
         "shape": shape.as_dict(),
         "values": values,
         "lists": "whole" if all(s.whole for s in shapes) else "sampled",
@@ -44,6 +45,7 @@ def _opaque(old: bytes, new: bytes) -> dict[str, Any]:
     return {
         "verdict": "identical" if same else "values_moved",
         "breaking": False,
+        "contract": "fine",
         "shape": {"added": [], "removed": [], "type_changed": [], "nullability": [], "lengths": []},
         "values": {"count": int(not same), "changes": [], "note": f"not JSON: {len(old)} and {len(new)} bytes"},
         "lists": "whole",
@@ -87,13 +89,16 @@ def compare_exchanges(old: Sequence[Exchange], new: Sequence[Exchange], *, whole
     """The difference of two recordings, exchange by exchange in their order."""
     pairs = [_pair(i, a, b, whole) for i, (a, b) in enumerate(zip(old, new, strict=False))]
     verdicts: list[Verdict] = [p["verdict"] for p in pairs]
+    words: list[Word] = [p["contract"] for p in pairs]
     if len(old) != len(new):
         verdicts.append("shape_moved")
+        words.append("error" if len(new) < len(old) else "warning")
     worst = max(verdicts, key=_WORST.index, default="identical")
     breaking = any(p["breaking"] for p in pairs) or len(new) < len(old)
     return {
         "verdict": worst,
         "breaking": breaking,
+        "contract": max(words, key=WORDS.index, default="fine"),
         "interactions": {"old": len(old), "new": len(new)},
         "exchanges": pairs,
     }
@@ -112,5 +117,5 @@ def _pair(ordinal: int, old: Exchange, new: Exchange, whole: bool) -> dict[str, 
     }
     found["status"] = {"old": old.status, "new": new.status}
     if old.status != new.status:
-        found |= {"verdict": "shape_moved", "breaking": True}
+        found |= {"verdict": "shape_moved", "breaking": True, "contract": "error"}
     return found

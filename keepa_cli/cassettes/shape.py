@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+Word = Literal["fine", "warning", "error"]
+WORDS: tuple[Word, ...] = ("fine", "warning", "error")
+"""Verdicts on drift from the mildest to the worst."""
 
 SAMPLE = 200
-# Objects whose keys are data (ids, condition names): all their values share one path.
-MAPS = frozenset({"salesRanks", "categories", "sellers", "buyBoxStats", "buyBoxUsedStats", "deliveryMap", "vatRates"})
+# Objects whose keys are data (ids, names): all their values share one path.
+MAPS = frozenset(
+    {"salesRanks", "categories", "categoryParents", "sellers", "buyBoxStats", "buyBoxUsedStats", "deliveryMap"}
+    | {"vatRates", "topBrandsWithCounts", "topSellersWithCounts"}
+)
+_ID = re.compile(r"\d+|(?=.*\d)[A-Z0-9]{10,14}")  # node ids, ASINs, seller ids
 # Lists whose places have a meaning each: another length is another contract.
 _STATISTICS = ("current", "avg", "avg30", "avg90", "avg180", "avg365", "atIntervalStart", "min", "max", "isLowest")
 POSITIONAL = frozenset(
@@ -47,8 +56,9 @@ def json_type(value: Any) -> str:
 def _walk(value: Any, path: str, name: str, shape: Shape, sample: int | None) -> None:
     shape.types.setdefault(path, set()).add(json_type(value))
     if isinstance(value, dict):
+        keyed = name in MAPS or (bool(value) and all(map(_ID.fullmatch, value)))
         for key, inner in value.items():
-            step = "*" if name in MAPS else key
+            step = "*" if keyed else key
             _walk(inner, f"{path}.{step}" if path else step, step, shape, sample)
     elif isinstance(value, list):
         if name in POSITIONAL and value:
@@ -85,6 +95,11 @@ class ShapeDiff:
     def breaking(self) -> bool:
         """Whether a reader of the old shape can fail on the new one: more fields alone cannot hurt it."""
         return any((self.removed, self.type_changed, self.nullability, self.lengths))
+
+    @property
+    def contract(self) -> Word:
+        """error where structure is gone or has another type, warning where it only grew or may be null."""
+        return "error" if self.removed or self.type_changed else "warning" if self.moved else "fine"
 
     def as_dict(self) -> dict[str, Any]:
         return {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,25 @@ from keepa_cli.ops import _cassettes_files as files
 Recorder = Callable[[list[str], str, dict[str, Any]], Mapping[str, Any]]
 
 
-def difference(ctx: Context, old: str, new: str, *, whole: bool) -> dict[str, Any]:
+def difference(ctx: Context, old: str, new: str, *, whole: bool, fail: bool) -> dict[str, Any]:
     before, after = files.exchanges_of(ctx, old), files.exchanges_of(ctx, new)
-    found = compare_exchanges(before.exchanges, after.exchanges, whole=whole)
-    return {"old": before.file, "new": after.file} | flat(found)
+    found = flat(compare_exchanges(before.exchanges, after.exchanges, whole=whole))
+    shown = {"old": before.file, "new": after.file} | found
+    return _without_drift(shown, after.file) if fail else shown
+
+
+def _without_drift(found: dict[str, Any], new: str) -> dict[str, Any]:
+    """The comparison; `contract_error` where structure is gone or has another type."""
+    if found["contract"] != "error":
+        return found
+    broken = [row for row in found["shape"] if row["change"] in {"removed", "type_changed"}]
+    first = f"{broken[0]['path']} ({broken[0]['change']})" if broken else "another status or fewer exchanges"
+    raise KeepaCliError(
+        Kind.CONTRACT_ERROR,
+        f"{new} has another shape than before: {first}" + (f" and {len(broken) - 1} more." if broken[1:] else "."),
+        details={"errors": broken[:20], **found},
+        next_actions=found.get("next_actions") or ["Read details.shape; --whole looks at every item of long lists."],
+    )
 
 
 def flat(found: dict[str, Any]) -> dict[str, Any]:
@@ -37,7 +54,7 @@ def flat(found: dict[str, Any]) -> dict[str, Any]:
         for row in rows
     ]
     values = [{"exchange": pair["ordinal"], **row} for pair in pairs for row in pair["values"]["changes"]]
-    kept = ("ordinal", "verdict", "breaking", "status", "request", "lists")
+    kept = ("ordinal", "verdict", "breaking", "contract", "status", "request", "lists")
     return {
         **{k: v for k, v in found.items() if k != "exchanges"},
         "exchanges": [{k: pair[k] for k in kept} for pair in pairs],
@@ -47,7 +64,17 @@ def flat(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def refreshed(ctx: Context, name: str, record: Recorder, *, live: bool, dry_run: bool) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Wish:
+    """How a fixture is to be refreshed."""
+
+    live: bool = False
+    dry_run: bool = False
+    whole: bool = False
+    fail: bool = False
+
+
+def refreshed(ctx: Context, name: str, record: Recorder, wish: Wish) -> dict[str, Any]:
     """The drift of the fixture `name` against the newest recording of its request."""
     cassette = files.fixture(ctx, name)
     last = cassette.exchanges[-1]
@@ -55,16 +82,23 @@ def refreshed(ctx: Context, name: str, record: Recorder, *, live: bool, dry_run:
     query = [f"{key}={value}" for key, value in request.query]
     if request.method != "GET":
         raise invalid(f"{name} holds a {request.method}; only GET requests are refreshed.", field="name", value=name)
-    if dry_run:
+    if wish.dry_run:
         return {"dry_run": True, "name": name} | unwrapped(record(query, request.path, {"dry_run": True}))
-    if live:
+    if wish.live:
         unwrapped(record(query, request.path, {"record": name}))
     path = _newest(ctx, fingerprint(last.method, last.url, last.request_body), name)
-    fresh = files.exchanges_of(ctx, str(path))
-    found = compare_exchanges([last], [_same_request(fresh.exchanges, last)])
-    kept = _keep(ctx, cassette.root, name, found)
+    new = _same_request(files.exchanges_of(ctx, str(path)).exchanges, last)
+    found = compare_exchanges([last], [new], whole=wish.whole)
+    kept = _keep(ctx, cassette.root, name, found, _compared(last, new, path))
     actions = [f"kc cassettes promote {path.name} --name {name} --replace"] if found["verdict"] != "identical" else []
-    return {"name": name, "recording": path.name, "report": kept, "next_actions": actions} | flat(found)
+    shown = {"name": name, "recording": path.name, "report": kept, "next_actions": actions} | flat(found)
+    return _without_drift(shown, path.name) if wish.fail else shown
+
+
+def _compared(old: Exchange, new: Exchange, path: Path) -> dict[str, Any]:
+    """What was compared, so that a report can be traced: the recording and the hashes of both bodies."""
+    hashes = {"old_sha256": hashlib.sha256(old.body).hexdigest(), "new_sha256": hashlib.sha256(new.body).hexdigest()}
+    return {"recording": path.name, "fingerprint": fingerprint(old.method, old.url, old.request_body)} | hashes
 
 
 def _same_request(exchanges: list[Exchange], wanted: Exchange) -> Exchange:
@@ -88,7 +122,7 @@ def _newest(ctx: Context, mark: str, name: str) -> Path:
     )
 
 
-def _keep(ctx: Context, root: Path | None, name: str, found: dict[str, Any]) -> str | None:
+def _keep(ctx: Context, root: Path | None, name: str, found: dict[str, Any], compared: dict[str, Any]) -> str | None:
     """Store the drift report as evidence beside the fixture; None where the library cannot be written."""
     if root is None:
         return None
@@ -100,6 +134,10 @@ def _keep(ctx: Context, root: Path | None, name: str, found: dict[str, Any]) -> 
         "compared_at": evidence.utc(moment),
         "verdict": found["verdict"],
         "breaking": found["breaking"],
+        "contract": found["contract"],
+        "compared": compared,
+        "status": [pair["status"] for pair in found["exchanges"]],
+        "lists": [pair["lists"] for pair in found["exchanges"]],
         "shape": [pair["shape"] for pair in found["exchanges"]],
         "values_moved": sum(pair["values"]["count"] for pair in found["exchanges"]),
     }

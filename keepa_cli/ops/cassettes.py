@@ -37,6 +37,10 @@ RequestText = Annotated[
 ]  # fmt: skip
 Status = Annotated[int, Param("The HTTP status of a raw body.", min=100, max=599)]
 Hosts = Annotated[list[str], Param("More hosts whose answers count in a HAR file.", metavar="HOST", whole=True)]
+Whole = Annotated[bool, Param("Look at every item of long lists, not at the first and last hundred.")]
+FailOnDrift = Annotated[
+    bool, Param("End with `contract_error` (exit code 7) where a field is gone or has another type.")
+]
 DryRun = Annotated[bool, Param("List targets and sizes; write nothing.")]
 
 
@@ -178,19 +182,24 @@ def verify(
 @operation(
     "cassettes.diff",
     toolset=TOOLSET,
-    examples=("kc cassettes diff product-kettle new.yaml", "kc cassettes diff old.json new.json --whole"),
+    examples=(
+        "kc cassettes diff product-kettle new.yaml",
+        "kc cassettes diff old.json new.json --whole --fail-on-drift",
+    ),
 )
 def diff(
     ctx: Context,
     old: Annotated[str, Param("Fixture, recording or file: what was.", metavar="OLD", position=True)],
     new: Annotated[str, Param("Fixture, recording or file: what is.", metavar="NEW", position=True)],
-    whole: Annotated[bool, Param("Look at every item of long lists, not at the first and last hundred.")] = False,
+    whole: Whole = False,
+    fail_on_drift: FailOnDrift = False,
 ) -> dict[str, Any]:
     """Compare two recordings: values that moved (expected) apart from structure that moved (contract drift).
 
-    Token bucket and timing fields are left out of the comparison.
+    Token bucket and timing fields are left out of the comparison. `contract` is the verdict on the structure: error
+    where a field is gone or has another type, warning where one is new, may be null or is longer, else fine.
     """
-    return compare.difference(ctx, old, new, whole=whole)
+    return compare.difference(ctx, old, new, whole=whole, fail=fail_on_drift)
 
 
 @operation(
@@ -205,17 +214,19 @@ def refresh(
     name: Annotated[str, Param("Name of the fixture.", metavar="NAME", position=True)],
     live: Annotated[bool, Param("Ask Keepa again now and keep the answer in the inbox: spends tokens.")] = False,
     dry_run: Annotated[bool, Param("Show the request and its cost; send and write nothing.")] = False,
+    whole: Whole = False,
+    fail_on_drift: FailOnDrift = False,
 ) -> dict[str, Any]:
     """Compare a fixture with a newer recording of the same request and report drift.
 
-    Without --live the newest recording in the inbox is used. The report is kept as evidence; the fixture is never
-    replaced: promote the recording with --replace for that.
+    Without --live the newest recording in the inbox is used. The report is kept as evidence, also when --fail-on-drift
+    ends the command; the fixture is never replaced: promote the recording with --replace for that.
     """
 
     def record(query: list[str], path: str, flags: dict[str, Any]) -> Mapping[str, Any]:
         return call(REQUEST_GET, {"endpoint": path, "param": query}, flags=flags)
 
-    return compare.refreshed(ctx, name, record, live=live, dry_run=dry_run)
+    return compare.refreshed(ctx, name, record, compare.Wish(live, dry_run, whole, fail_on_drift))
 
 
 @operation(

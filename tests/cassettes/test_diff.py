@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from keepa_cli.cassettes.diff import compare_bodies, compare_exchanges
 from keepa_cli.cassettes.model import Exchange
-from keepa_cli.cassettes.shape import compare_shapes, shape_of
+from keepa_cli.cassettes.shape import MAPS, compare_shapes, shape_of
+from keepa_cli.keepa import contract
 
 PRODUCT: dict[str, Any] = {
     "timestamp": 1,
@@ -156,3 +157,61 @@ def test_the_two_real_bodies_differ_in_values_and_shape(shared_data: Path) -> No
     assert found["verdict"] == "shape_moved"
     assert found["values"]["count"] > 10
     assert compare_bodies(old, old)["verdict"] == "identical"
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        (lambda _, p: p.update(title="pan"), "fine"),
+        (lambda _, p: p.update(brand="x"), "warning"),
+        (lambda _, p: p.update(coupon=[5, 6]), "warning"),
+        (lambda _, p: p.update(title=None), "warning"),
+        (lambda _, p: p["csv"].append(None), "warning"),
+        (lambda _, p: p.pop("title"), "error"),
+        (lambda _, p: p.update(title=["kettle"]), "error"),
+        (lambda body, _: body.update(products={"B0": body["products"][0]}), "error"),
+    ],
+)
+def test_the_contract_breaks_where_structure_goes_or_changes_its_type(change: Any, word: str) -> None:
+    assert diff(change)["contract"] == word
+
+
+def test_the_worst_exchange_gives_the_verdict() -> None:
+    same, more, gone = exchange({"a": 1, "b": 2}), exchange({"a": 1, "b": 2, "c": 3}), exchange({"a": 1})
+    assert compare_exchanges([same, same], [same, more])["contract"] == "warning"
+    assert compare_exchanges([same, same], [more, gone])["contract"] == "error"
+    assert compare_exchanges([same], [exchange({"a": 1, "b": 2}, status=500)])["contract"] == "error"
+    assert compare_exchanges([same, same], [same])["contract"] == "error"
+    assert compare_exchanges([same], [same, same])["contract"] == "warning"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"salesRanks": {"1": [1, 2]}}, {"salesRanks": {"2": [1, 2]}}),
+        ({"sellers": {"A1": {"csv": []}}}, {"sellers": {"B": {"csv": []}}}),
+        ({"fresh": {"172282": {"name": "x"}}}, {"fresh": {"9": {"name": "y"}}}),
+        ({"fresh": {"B000000001": 1}}, {"fresh": {"B0D8W1YVBX": 1, "0804429579": 1}}),
+        ({"fresh": {"A2L77EE7U53NWQ": 1}}, {"fresh": {"A1PA6795UKMFR9": 1}}),
+    ],
+)
+def test_maps_keyed_by_ids_do_not_drift_when_the_ids_change(old: Any, new: Any) -> None:
+    assert not compare_shapes(shape_of(old), shape_of(new)).moved
+
+
+def test_values_below_the_ids_do_drift() -> None:
+    old, new = {"fresh": {"172282": {"name": "x"}}}, {"fresh": {"9": {"name": 5}}}
+    found = compare_shapes(shape_of(old), shape_of(new))
+    assert [row["path"] for row in found.type_changed] == ["fresh.*.name"]
+    assert compare_shapes(shape_of({"fresh": {"title": 1}}), shape_of({"fresh": {"name": 1}})).removed
+
+
+def test_every_map_of_the_contract_is_known_as_one() -> None:
+    def maps(raw: Any) -> set[str]:
+        inner = raw.get("properties", {})
+        own = {name for name, sub in inner.items() if "additionalProperties" in sub}
+        return own.union(
+            *map(maps, [*inner.values(), *(raw[k] for k in ("items", "additionalProperties") if k in raw)])
+        )
+
+    assert set().union(*(maps(contract.schema(name)) for name in contract.all_schemas())) <= MAPS
