@@ -275,10 +275,8 @@ class Ledger:
             db.execute(f"{ended} AND span NOT IN ({_UNDER_WAY})", alive)
 
     def _hold(self, db: sqlite3.Connection, entry: Entry, limits: Limits, rest: int, session: str, day: str) -> None:
+        """Exchange what the call held so far for this request and the rest of the call."""
         if entry.parts > 1:
-            held = db.execute("SELECT day FROM holds WHERE call = ?", (entry.call,)).fetchone()
-            if held is not None and held["day"] == day:
-                limits = NO_LIMITS  # passed when the hold was made
             db.execute("DELETE FROM holds WHERE call = ?", (entry.call,))
         _check(db, entry, limits, entry.worst + rest, session, day)
         if rest:

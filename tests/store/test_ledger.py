@@ -133,6 +133,19 @@ def test_a_call_of_several_requests_is_held_as_a_whole(ledger: Ledger) -> None:
     assert ledger.totals("live").spoken_for == 10
 
 
+def test_a_request_that_cost_nothing_is_reserved_again_within_its_call(ledger: Ledger) -> None:
+    limits = Limits(per_day=15)
+    for _ in range(3):
+        ledger.end(ledger.reserve(entry("batch", parts=3), limits, rest=10), Ending("released"))
+    assert ledger.totals("live").spoken_for == 10
+    with pytest.raises(KeepaCliError):
+        ledger.reserve(entry("other", worst=6), limits)
+    ledger.reserve(entry("other", worst=5), limits)
+    with pytest.raises(KeepaCliError, match="of the 15 tokens per day 10 are left"):
+        ledger.reserve(entry("batch", parts=3), limits, rest=10)
+    assert ledger.totals("live").spoken_for == 15, "a refused request leaves the hold as it was"
+
+
 def test_a_batch_that_is_too_large_is_refused_before_its_first_request(ledger: Ledger) -> None:
     with pytest.raises(KeepaCliError, match="can cost 20 tokens"):
         ledger.reserve(entry("batch", parts=4), Limits(per_day=19), rest=15)
