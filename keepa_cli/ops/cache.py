@@ -14,7 +14,7 @@ from keepa_cli.core.registry import Batch, Operation, Param, Request, operation
 from keepa_cli.core.schema import bind
 from keepa_cli.core.settings import cache_path as configured_path
 from keepa_cli.keepa.wire import encode
-from keepa_cli.ops._names import REQUEST_GET
+from keepa_cli.ops._names import PRODUCTS_GET, REQUEST_GET
 from keepa_cli.ops._params import Pair, pairs, parameters
 from keepa_cli.store import cachekey
 
@@ -43,7 +43,7 @@ def explain(
     ctx: Context,
     operation: Annotated[
         str,
-        Param("The operation, such as products.get.", metavar="OPERATION", position=True, examples=("products.get",)),
+        Param("The operation, such as products.get.", metavar="OPERATION", position=True, examples=(PRODUCTS_GET,)),
     ],
     param: Annotated[list[Pair], Param("Parameters of the operation.")] = [],  # noqa: B006
     cache_ttl: Ttl = None,
