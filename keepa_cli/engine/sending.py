@@ -81,7 +81,7 @@ def _read(call: Call, request: Request, response: WireResponse) -> Answer:
         found.bucket = caching.bucket_of(found)
         answer.check_answer(response, found.body)
         if request.binary:
-            raise _no_picture(call, found)
+            raise graph.no_picture(response)
     except KeepaCliError as error:
         error.token_bucket = found.bucket | error.token_bucket
         error.details.setdefault("attempts", response.source.attempts)
@@ -97,15 +97,6 @@ def _read(call: Call, request: Request, response: WireResponse) -> Answer:
         unanswered = answer.unanswered(request, found.body)
         found.warnings.append({"code": "partial", "message": failure, "unanswered": unanswered})
     return found
-
-
-def _no_picture(call: Call, found: Answer) -> KeepaCliError:
-    from keepa_cli.keepa import graph
-
-    error = graph.no_picture(found.response)
-    if found.sent:
-        error.details["kept_at"] = str(modes.keep_failed(found.response, call.op.name, call.ctx))
-    return error
 
 
 def _picture(found: Answer, call: Call) -> Answer:
