@@ -125,6 +125,7 @@ class Account:
             raise
         except KeyboardInterrupt:
             self.end(row, "manual_review", error_kind=Kind.OUTCOME_UNKNOWN, note="Interrupted while under way.")
+            self._call.ctx.after_interrupt = f"The ledger keeps it for review: kc ledger show {row}"
             raise
         except BaseException as error:
             self.end(row, "manual_review", error_kind=Kind.INTERNAL_ERROR, note=type(error).__name__)

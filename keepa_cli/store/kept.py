@@ -84,10 +84,9 @@ def store(db: sqlite3.Connection, row: int, answer: Stored, now: datetime) -> No
 def _same(db: sqlite3.Connection, key: str, identity: str) -> None:
     bound = db.execute("SELECT identity FROM keys WHERE key = ?", (key,)).fetchone()
     if bound is not None and bound["identity"] != identity:
-        raise invalid(
-            f"The idempotency key {key!r} belongs to another request.", field="idempotency_key", value=key,
-            allowed="a new key for every request",
-        )  # fmt: skip
+        error = invalid(f"The idempotency key {key!r} belongs to another request.", field="idempotency_key", value=key)
+        error.next_actions = ["Repeat the command with a new --idempotency-key; every request has its own."]
+        raise error
 
 
 def _rows(db: sqlite3.Connection, key: str) -> list[sqlite3.Row]:

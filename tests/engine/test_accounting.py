@@ -148,7 +148,7 @@ def test_an_interrupt_while_under_way_is_for_review(home: Path, monkeypatch: pyt
         call(ctx)
     [row] = rows(home)
     assert (row["state"], row["error_kind"], row["origin"]) == ("manual_review", "outcome_unknown", "live")
-    assert ctx.interrupted_while_spending
+    assert ctx.interrupted_while_spending and ctx.after_interrupt.endswith(f"kc ledger show {row['id']}")
 
 
 def test_an_interrupt_between_attempts_costs_nothing(home: Path) -> None:
