@@ -6,24 +6,34 @@ import importlib.util
 import platform
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from keepa_cli import __version__
 from keepa_cli.core import auth
 from keepa_cli.core.context import Context, find_key
-from keepa_cli.core.registry import operation
+from keepa_cli.core.registry import Param, operation
 from keepa_cli.core.settings import SPENDING_MODES, exposed, read_config
+from keepa_cli.ops import _doctor_live
 
 
-@operation("doctor", toolset="setup", examples=("kc doctor", "kc --json doctor"))
-def doctor(ctx: Context) -> dict[str, Any]:
+@operation("doctor", toolset="setup", examples=("kc doctor", "kc --json doctor", "kc doctor --live"))
+def doctor(
+    ctx: Context,
+    call: _doctor_live.Call,
+    live: Annotated[bool, Param("Also ask Keepa for the token status: free, and proves the key.")] = False,
+) -> dict[str, Any]:
     """Check the installation: version, mode, key, configuration, cassette library, state.
 
     Works without a key and without a network, and never fails because something is broken: it says what is.
+    With --live it sends one request to /token, which costs nothing, and says how long the answer took, how many tokens
+    are left and how fast they refill; where CI is set it sends nothing.
     """
     settings = ctx.settings
+    asked = _doctor_live.ask(ctx, call) if live else None
     roots = _roots(ctx)
     checks = [_config_check(ctx), _key_check(ctx), _library_check(roots), _yaml_check(), _leftovers_check(ctx)]
+    if asked is not None:
+        checks.append(_check("live", *_doctor_live.verdict(asked)))
     return {
         "version": __version__,
         "python": platform.python_version(),
@@ -39,7 +49,7 @@ def doctor(ctx: Context) -> dict[str, Any]:
         "library": roots,
         "checks": checks,
         "healthy": all(c["status"] != "problem" for c in checks),
-    }
+    } | ({} if asked is None else {"live": asked})
 
 
 def _auth(ctx: Context) -> dict[str, Any]:
