@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +16,7 @@ from typing import Any
 import pytest
 
 from keepa_cli.store.ledger import FILE, Ending, Entry, Ledger
+from tests.support.sandbox import KEY, running_sandbox
 
 ENTRY = Entry("products.get", "live", "live", "GET", "/product", "f" * 16, "call-1", 0, 1, 3, 5)
 LOST = Ending("manual_review", error_kind="timeout", note="read_timeout", attempts=1)
@@ -177,8 +183,6 @@ def test_what_the_call_would_refuse_is_refused(cli: Any, words: tuple[str, ...],
 
 
 def test_an_idempotency_key_given_on_the_command_line_pays_once(cli: Any) -> None:
-    from tests.support.sandbox import KEY, running_sandbox
-
     with running_sandbox() as box:
         env = {"KEEPA_BASE_URL": box.base_url, "KEEPA_API_KEY": KEY, "KEEPA_CLI_NO_CACHE": "1"}
         words = ("--json", "products", "get", "B000000001", "--live", "--idempotency-key", "one")
@@ -187,3 +191,25 @@ def test_an_idempotency_key_given_on_the_command_line_pays_once(cli: Any) -> Non
         other = json.loads(cli(*words[:3], "B000000002", *words[4:], env=env).stdout)
         assert other["error"]["kind"] == "invalid_arguments" and len(box.log) == 1
     assert again["provenance"]["source"] == "idempotency" and again["data"] == first["data"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_a_command_that_is_cut_off_is_explained_by_the_next(
+    clean_env: dict[str, str], home: Path, ask: Any, blow: signal.Signals
+) -> None:
+    with running_sandbox(faults=["slow=30"]) as box:
+        env = clean_env | {"KEEPA_BASE_URL": box.base_url, "KEEPA_API_KEY": KEY}
+        command = [sys.executable, "-m", "keepa_cli", "products", "get", "B000000001", "--live"]
+        process = subprocess.Popen(command, env=env, cwd=home / "work", stderr=subprocess.PIPE, text=True)
+        until = time.monotonic() + 20
+        while not ask("list")["data"]["rows"] and time.monotonic() < until:
+            time.sleep(0.05)
+        assert ask("list")["data"]["rows"][0]["state"] == "reserved"
+        time.sleep(0.2)
+        process.send_signal(blow)
+        said = process.communicate(timeout=20)[1]
+    [row] = ask("list", "--state", "manual_review")["data"]["rows"]
+    assert (row["operation"], row["error_kind"], row["consumed"]) == ("products.get", "outcome_unknown", None)
+    if blow is signal.SIGINT:
+        assert process.returncode == 130 and f"kc ledger show {row['id']}" in said
