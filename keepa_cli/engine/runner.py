@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from keepa_cli.core import auth, envelope
 from keepa_cli.core.commandline import command_line
 from keepa_cli.core.context import Context
 from keepa_cli.core.envelope import Envelope
-from keepa_cli.core.errors import KeepaCliError, Kind
+from keepa_cli.core.errors import KeepaCliError, Kind, internal_error
 from keepa_cli.core.registry import Batch, Cost, Operation, Request
 from keepa_cli.core.schema import bind
 from keepa_cli.core.settings import SPENDING_MODES, Mode
@@ -40,19 +39,6 @@ def run(op: Operation, params: Mapping[str, Any], ctx: Context, options: Options
         return envelope.failed(op.name, problem)
     except Exception as error:  # noqa: BLE001 - a defect must still be a well-formed answer
         return envelope.failed(op.name, internal_error(error))
-
-
-def internal_error(error: Exception) -> KeepaCliError:
-    """A defect as an error kind: the exception's type and place, never its text, which may hold anything."""
-    frame = error.__traceback__
-    while frame and frame.tb_next:
-        frame = frame.tb_next
-    where = f"{Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno}" if frame else "unknown place"
-    return KeepaCliError(
-        Kind.INTERNAL_ERROR,
-        f"keepa-cli failed in a way it should not: {type(error).__name__} at {where}.",
-        details={"exception": type(error).__name__, "where": where},
-    )
 
 
 def _run(op: Operation, params: Mapping[str, Any], ctx: Context, options: Options) -> Envelope:
