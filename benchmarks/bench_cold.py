@@ -16,7 +16,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 REPO = Path(__file__).resolve().parents[1]
 ROUNDS = 15
-KC = ("-m", "keepa_cli")
+SCRIPT = Path(sys.executable).with_name("kc")
+KC = (str(SCRIPT),) if SCRIPT.is_file() else ("-m", "keepa_cli")
+"""The installed command as a person starts it, where there is one."""
 CLICK = ("-c", "import click")
 REQUESTS = ("-c", "import requests")
 CASES = (

@@ -84,12 +84,16 @@ def markup(data: bytes) -> Iterator[Place]:
 
 def header_lines(data: bytes) -> Iterator[Place]:
     """Cookies and credentials in header lines of YAML, JSON, HAR and plain texts."""
-    folded = without_numbers(data).lower()
-    if not any(word in folded for word in _HEADER_WORDS):
+    if not any(_names_headers(piece) for _, piece in windows(data)):
         return
     for pattern in _HEADERS:
         for match in pattern.finditer(data):
             yield "cookie_header" if match[1] else "credentials_header", *match.span(2)
+
+
+def _names_headers(piece: bytes) -> bool:
+    folded = without_numbers(piece).lower()
+    return any(word in folded for word in _HEADER_WORDS)
 
 
 def secret_put(value: bytes) -> bytes | None:

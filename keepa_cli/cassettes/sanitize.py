@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 from urllib.parse import unquote_plus
 
 from keepa_cli.cassettes import content, rules
 from keepa_cli.cassettes.model import Exchange
-from keepa_cli.cassettes.urls import split_query, stored_header, stored_url
+from keepa_cli.cassettes.urls import split_query, stored_url
 from keepa_cli.core import jsontext
 from keepa_cli.core.redact import REDACTED, Redactor, is_marked, is_secret_name, replaced, secret_parameters
 from keepa_cli.keepa.wire import BASE_URL
@@ -27,7 +27,7 @@ USER_AGENT = "keepa-cli"
 _MARK = REDACTED.encode()
 _NESTING = 4
 _PASSES = 6
-"""What is replaced can leave something that reads as an address in turn."""
+_T = TypeVar("_T", str, bytes)
 _OWN_SECRET = 16
 _ESCAPED_NAME = re.compile(rb'\\"(?:(?i:' + rules.NAMED.encode() + rb"))\\")
 _MOMENTS = {"retry-after", "date"}
@@ -39,15 +39,9 @@ def sanitize(exchange: Exchange, redactor: Redactor) -> tuple[Exchange, dict[str
 
     Never raises: an exchange that cannot be understood becomes an empty one with a marked body.
     """
-    total: Counter[str] = Counter()
     try:
-        for _ in range(_PASSES):
-            scrub = _Scrub(redactor.with_secrets(*_own_secrets(exchange)))
-            before, exchange = exchange, scrub.exchange(exchange)
-            total.update(+scrub.counts)
-            if exchange == before:
-                break
-        return exchange, dict(sorted(total.items()))
+        scrub = _Scrub(redactor.with_secrets(*_own_secrets(exchange)))
+        return scrub.exchange(exchange), {rule: n for rule, n in sorted(scrub.counts.items()) if n}
     except Exception:  # noqa: BLE001 - a recording is never lost to a body that nobody foresaw
         return Exchange("GET", BASE_URL + "/", {}, b"", 599, "", {"Content-Length": [str(len(_MARK))]}, _MARK), {
             "opaque": 1
@@ -71,7 +65,7 @@ class _Scrub:
             headers["Content-Length"] = [str(len(body))]
         return Exchange(
             method=method,
-            url=stored_url(_text(old.url), self.redactor, self.counts),
+            url=_settled(lambda url: stored_url(url, self.redactor, self.counts), _text(old.url)),
             request_headers=self.headers(old.request_headers, KEPT_REQUEST_HEADERS),
             request_body=sent,
             status=status,
@@ -81,6 +75,9 @@ class _Scrub:
         )
 
     def text(self, text: str) -> str:
+        return _settled(self.text_once, text)
+
+    def text_once(self, text: str) -> str:
         clean = self.redactor.text(text)
         self.counts["value"] += clean != text
         data = clean.encode("utf-8", "surrogatepass")
@@ -104,7 +101,7 @@ class _Scrub:
         if name == "user-agent":
             return USER_AGENT
         if name == "location":
-            return stored_header(value, self.redactor, self.counts)
+            return _settled(lambda url: stored_url(url, self.redactor, self.counts, relative=True), value.strip())
         clean = self.text(value)
         return clean if clean == value or name not in _MOMENTS else None
 
@@ -114,7 +111,7 @@ class _Scrub:
         named = {_text(name): [_text(v) for v in _many(values)] for name, values in (headers or {}).items()}
         try:
             plain = content.decoded(body, content.header(named, "content-encoding"))
-            return self.plain(plain)
+            return _settled(self.plain, plain)
         except content.Undecodable:
             self.counts["opaque"] += 1
             return _MARK
@@ -208,6 +205,16 @@ class _Scrub:
             if clean is not plain:
                 edits.append((*token.span(), json.dumps(clean.decode("utf-8", "surrogatepass")).encode()))
         return replaced(body, edits)
+
+
+def _settled(clean: Callable[[_T], _T], value: _T) -> _T:
+    """`value` cleaned until nothing changes: what was replaced can leave something that reads as an address."""
+    for _ in range(_PASSES):
+        after = clean(value)
+        if after is value or after == value:
+            break
+        value = after
+    return after
 
 
 def _own_secrets(exchange: Exchange) -> Iterator[str]:

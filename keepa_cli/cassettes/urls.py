@@ -96,8 +96,3 @@ def _pair(name: str, pair: str, notify: bool, counts: Counter[str]) -> str:
         return pair
     counts["webhook_url" if webhook else "secret_parameter"] += 1
     return raw + equals + _MARK
-
-
-def stored_header(value: str, redactor: Redactor, counts: Counter[str]) -> str:
-    """A header value that is a URL, or holds one, for a cassette."""
-    return stored_url(value.strip(), redactor, counts, relative=True)

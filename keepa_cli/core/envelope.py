@@ -71,6 +71,11 @@ def dumps(envelope: Envelope, redactor: Redactor, *, indent: int | None = None) 
     data = envelope["data"]
     shell = dict(envelope) | {"data": {k: (_SPLICE if k == "body" else v) for k, v in data.items()}}
     text = json.dumps(redactor.data(shell), ensure_ascii=False, allow_nan=False, indent=indent)
-    body = redactor.body(raw).decode("utf-8").lstrip("\ufeff").strip()
+    body = _one_line(redactor.body(raw)).decode("utf-8").lstrip("\ufeff")
     before, _, after = text.partition(json.dumps(_SPLICE))
     return before + body + after
+
+
+def _one_line(body: bytes) -> bytes:
+    """The same JSON tokens on one line: a line break is never inside a string, so only layout goes."""
+    return b"".join(line.strip() for line in body.splitlines())

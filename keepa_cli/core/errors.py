@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
@@ -271,3 +272,17 @@ def invalid(
     if allowed is not None:
         details["allowed"] = allowed
     return KeepaCliError(Kind.INVALID_ARGUMENTS, message, details=details)
+
+
+def internal_error(error: BaseException, who: str = "keepa-cli", **details: Any) -> KeepaCliError:
+    """A defect as an error kind: the exception's type and place, never its text, which may hold anything."""
+    frame = error.__traceback__
+    while frame and frame.tb_next:
+        frame = frame.tb_next
+    file = re.split(r"[\\/]", frame.tb_frame.f_code.co_filename)[-1] if frame else ""
+    where = f"{file}:{frame.tb_lineno}" if frame else "unknown place"
+    return KeepaCliError(
+        Kind.INTERNAL_ERROR,
+        f"{who} failed in a way it should not: {type(error).__name__} at {where}.",
+        details={"exception": type(error).__name__, "where": where} | details,
+    )

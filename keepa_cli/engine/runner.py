@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from keepa_cli.core import envelope
@@ -12,7 +11,7 @@ from keepa_cli.core.commandline import command_line
 from keepa_cli.core.consent import estimate, needs_consent
 from keepa_cli.core.context import Context
 from keepa_cli.core.envelope import Envelope
-from keepa_cli.core.errors import KeepaCliError, Kind
+from keepa_cli.core.errors import KeepaCliError, Kind, internal_error
 from keepa_cli.core.redact import REDACTED
 from keepa_cli.core.registry import TOKENS_STATUS, Batch, Cost, Operation, Request
 from keepa_cli.core.settings import Mode
@@ -41,19 +40,6 @@ def run(op: Operation, params: Mapping[str, Any], ctx: Context, options: Options
         return envelope.failed(op.name, problem)
     except Exception as error:  # noqa: BLE001 - a defect must still be a well-formed answer
         return envelope.failed(op.name, internal_error(error))
-
-
-def internal_error(error: Exception) -> KeepaCliError:
-    """A defect as an error kind: the exception's type and place, never its text, which may hold anything."""
-    frame = error.__traceback__
-    while frame and frame.tb_next:
-        frame = frame.tb_next
-    where = f"{Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno}" if frame else "unknown place"
-    return KeepaCliError(
-        Kind.INTERNAL_ERROR,
-        f"keepa-cli failed in a way it should not: {type(error).__name__} at {where}.",
-        details={"exception": type(error).__name__, "where": where},
-    )
 
 
 def _run(op: Operation, params: Mapping[str, Any], ctx: Context, options: Options) -> Envelope:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import pkgutil
 from pathlib import Path
 
 from keepa_cli.core.errors import KeepaCliError, Kind
@@ -16,7 +15,8 @@ from keepa_cli.core.registry import OPERATIONS, Operation
 
 def families() -> list[str]:
     """The names of all families in alphabetical order, without importing them."""
-    return sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+    names = (file.stem for file in Path(__path__[0]).iterdir() if file.suffix == ".py")
+    return sorted(name.replace("_", "-") for name in names if not name.startswith("_"))
 
 
 def load(family: str) -> list[Operation]:

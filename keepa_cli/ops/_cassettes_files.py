@@ -53,18 +53,7 @@ def recover(ctx: Context) -> list[dict[str, Any]]:
         return recordings.store(ctx.state_dir, exchanges, str(meta["name"]), meta, ctx.now())
 
     kept = Keeper(ctx.state_dir, store, redactor(ctx), ctx.now).recover()
-    return [{"code": "recovered", "message": _recovered(one)} for one in kept]
-
-
-def _recovered(one: Any) -> str:
-    if one.path:
-        return f"The recording {one.path.name} was left by a recorder that was killed; it is in the inbox now."
-    if one.kept_at:
-        return f"A recording {one.name} holds what looks like a secret and was cut into {one.kept_at}."
-    if one.problems:
-        return f"A recording {one.name} cannot be moved to the inbox: {' '.join(one.problems)}"
-    spent = "tokens may have been spent on it" if one.sent else "nothing was sent"
-    return f"A recorder of {one.name} ended before an answer came: {spent}."
+    return [{"code": "recovered", "message": one.recovered()} for one in kept]
 
 
 def source(ctx: Context, text: str) -> Path:

@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Any, BinaryIO
 
 from keepa_cli.cassettes.journal import RECORDER, Journal
-from keepa_cli.core.errors import KeepaCliError, Kind
+from keepa_cli.core.errors import KeepaCliError, Kind, internal_error
 from keepa_cli.core.files import lock
 from keepa_cli.core.redact import Redactor
 from keepa_cli.keepa.wire import WireRequest, WireResponse
@@ -91,21 +91,8 @@ def main() -> int:
     except KeepaCliError as error:
         channel.send({"error": error_out(error)})
     except Exception as error:  # noqa: BLE001 - a traceback could quote the URL with the key
-        channel.send({"error": error_out(_defect(error))})
+        channel.send({"error": error_out(internal_error(error, "The recorder", charged="unknown"))})
     return 0
-
-
-def _defect(error: Exception) -> KeepaCliError:
-    """A defect by its type and place, never by its text."""
-    frame = error.__traceback__
-    while frame and frame.tb_next:
-        frame = frame.tb_next
-    where = f"{Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno}" if frame else "unknown place"
-    return KeepaCliError(
-        Kind.INTERNAL_ERROR,
-        f"The recorder failed in a way it should not: {type(error).__name__} at {where}.",
-        details={"exception": type(error).__name__, "where": where, "charged": "unknown"},
-    )
 
 
 def _record(job: Mapping[str, Any], channel: Channel, interruptions: Interruptions, redactor: Redactor) -> None:

@@ -232,9 +232,9 @@ def test_what_was_sanitized_is_accepted(value: Any) -> None:
 def test_time_grows_with_the_length_only(unit: str) -> None:
     def seconds(size: int) -> float:
         data = (unit * (size // len(unit))).encode()
-        start = time.perf_counter()
+        start = time.process_time()
         scan_bytes(data, "a.yaml", REDACTOR)
         sanitize(exchange(body=data), REDACTOR)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     assert seconds(40_000) < 8 * 4 * min(seconds(5_000) for _ in range(3)) + 0.1

@@ -216,10 +216,10 @@ def test_log_records_are_clean_before_a_handler_sees_them(caplog: pytest.LogCapt
 
 
 def _seconds(text: str) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     REDACTOR.text(text)
     REDACTOR.body(text.encode())
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 @pytest.mark.parametrize(

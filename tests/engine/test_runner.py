@@ -157,6 +157,9 @@ def test_the_body_in_the_envelope_keeps_every_token(home: Path) -> None:
     shell.raw_body = raw
     text = envelope.dumps(shell, context(home).redactor)
     assert raw.decode() in text and json.loads(text)["ok"]
+    shell.raw_body = raw.replace(b", ", b",\r\n\t ")
+    text = envelope.dumps(shell, context(home).redactor)
+    assert "\n" not in text and '1.10,"big": 123456789012345678901234567890,"a": 1,"a": 2}' in text
 
 
 def test_nan_never_leaves(home: Path) -> None:

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -201,11 +200,9 @@ def test_ctrl_c_ends_with_130_and_leaves_no_child(sleeping: subprocess.Popen[str
     for line in sleeping.stdout:
         if "started" in line:
             break
-    began = time.monotonic()
     os.killpg(sleeping.pid, signal.SIGINT)
-    _, errors = sleeping.communicate(timeout=15)
+    _, errors = sleeping.communicate(timeout=30)
     assert sleeping.returncode == 130
     assert "Interrupted." in errors
-    assert time.monotonic() - began < 12
     with pytest.raises(ProcessLookupError):
         os.killpg(sleeping.pid, 0)

@@ -14,11 +14,10 @@ from keepa_cli import ops
 from keepa_cli.core import envelope
 from keepa_cli.core.context import Context
 from keepa_cli.core.envelope import Envelope
-from keepa_cli.core.errors import ExitCode, KeepaCliError, Kind
+from keepa_cli.core.errors import ExitCode, KeepaCliError, Kind, internal_error
 from keepa_cli.core.registry import Operation
 from keepa_cli.engine import Options
 from keepa_cli.engine import run as run_operation
-from keepa_cli.engine.runner import internal_error
 from keepa_cli.interfaces.cli import common, files
 from keepa_cli.interfaces.cli.common import State, common_options
 from keepa_cli.interfaces.cli.tree import Root
