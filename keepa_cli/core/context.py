@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -52,6 +53,7 @@ class Context:
     tell: Callable[[str], None] = _silent
     interrupted_while_spending: bool = False
     after_interrupt: str | None = None
+    _making: threading.RLock = field(default_factory=threading.RLock, repr=False, compare=False)
 
     @cached_property
     def settings(self) -> Settings:
@@ -84,9 +86,11 @@ class Context:
         return key, origin
 
     def service(self, name: str, make: Callable[[], T]) -> T:
-        """The object called `name`, made by `make` when it is asked for first."""
+        """The object called `name`, made by `make` when it is asked for first, by whichever thread."""
         if name not in self.services:
-            self.services[name] = make()
+            with self._making:
+                if name not in self.services:
+                    self.services[name] = make()
         found: T = self.services[name]
         return found
 
