@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 REPLAYED = "idempotency"
 """The source of an answer that was kept under an idempotency key."""
+MOST_TOKENS = 1_000_000_000
+"""More than any plan holds: a larger charge is no charge but a broken answer."""
 _KEY = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
 
 
@@ -199,7 +202,7 @@ class Account:
     def _failed(self, row: int, error: KeepaCliError) -> None:
         """Settle by what a failure says of the charge; one that says nothing may have cost the worst case."""
         charged = error.details.get("charged")
-        consumed = error.token_bucket.get("tokens_consumed")
+        consumed = _tokens(error.token_bucket)
         state: State = "released" if charged == "no" else "manual_review"
         more: dict[str, Any] = {"note": error.details.get("error_type"), "attempts": error.details.get("attempts")}
         if charged == "yes" and consumed is not None:
@@ -259,7 +262,7 @@ class Sending:
         """Settle by an answer that reports no error. A picture has no token figures: it settles with the estimate."""
         if not self._row:
             return
-        consumed = bucket.get("tokens_consumed")
+        consumed = _tokens(bucket)
         more: dict[str, Any] = {
             "consumed": consumed,
             "source": "keepa",
@@ -273,6 +276,14 @@ class Sending:
         else:
             note = "The answer does not say what it cost."
             self._account.end(self._row, "manual_review", **more | {"source": None, "answer": None}, note=note)
+
+
+def _tokens(bucket: Mapping[str, Any]) -> int | None:
+    """The charge that an answer tells; None where it tells none that can be one."""
+    consumed = bucket.get("tokens_consumed")
+    if isinstance(consumed, bool) or not isinstance(consumed, int | float) or not 0 <= consumed <= MOST_TOKENS:
+        return None
+    return math.ceil(consumed)
 
 
 def origin_of(base_url: str) -> str:

@@ -149,7 +149,7 @@ def resolve(
         raise _no_row(number)
     if row["state"] != "manual_review":
         raise _decided(row)
-    text = ctx.redactor.text(note) if note else "Resolved by hand."
+    text = ctx.redactor.text(note.encode("utf-8", "replace").decode()) if note else "Resolved by hand."
     if not dry_run and not ledger.resolve(number, outcome, tokens or 0, text):
         raise _decided(ledger.row(number))
     before = {"state": row["state"], "worst": row["worst"], "note": row["note"]}

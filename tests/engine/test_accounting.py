@@ -124,6 +124,12 @@ def test_an_answer_that_hides_its_cost_is_for_review(home: Path) -> None:
     assert row["state"] == "manual_review" and "does not say" in row["note"]
 
 
+@pytest.mark.parametrize("figure", [-5, 10**30, 1e300])
+def test_a_charge_that_cannot_be_one_is_for_review(home: Path, figure: float) -> None:
+    scripted(home, {"json": BUCKET | {"tokensConsumed": figure}, "echo_products": True})
+    assert outline(home) == [("manual_review", None, 1)]
+
+
 def test_a_picture_is_settled_with_the_estimate_and_marked(home: Path) -> None:
     png = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
     params = {"asin": "B000000001"}

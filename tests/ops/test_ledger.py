@@ -114,6 +114,11 @@ def test_resolving_as_released_counts_nothing(ledger: Ledger, ask: Any) -> None:
     assert ask("list")["data"]["today"]["live"] == {"settled": 3, "reserved": 0, "manual_review": 0}
 
 
+def test_a_note_may_hold_any_text(ledger: Ledger, ask: Any) -> None:
+    after = ask("resolve", "2", "--as", "released", "--note", "seen \udce9 雪")["data"]["after"]
+    assert after["note"] == ledger.row(2)["note"] == "seen ? 雪"
+
+
 def test_a_person_sees_a_table_and_the_next_step(ledger: Ledger, cli: Any) -> None:
     shown = cli("ledger", "list", "--state", "manual_review").stdout
     assert "manual_review" in shown and "products.get" in shown and "manual review: 5" in shown
