@@ -1,4 +1,4 @@
-"""Write the generated pages and the command output in hand-written ones; --check compares instead.
+"""Write the generated pages and schemas and the command output in hand-written pages; --check compares instead.
 
 Runs in an environment that holds the checkout: python scripts/dev.py docs [--check]
 """
@@ -14,6 +14,8 @@ from pathlib import Path
 from docgen import blocks, reference
 from docgen.scratch import REPO, Scratch
 
+from keepa_cli.ops import _schemas
+
 DOCS = REPO / "docs"
 
 
@@ -24,7 +26,7 @@ def wanted() -> dict[Path, str]:
         found = {DOCS / name: text for name, text in reference.pages(scratch, sorted(DOCS.glob("*.md"))).items()}
         for path in blocks.pages(REPO):
             found[path] = blocks.refresh(path.read_text(encoding="utf-8"), scratch, name=path.name)
-    return found
+    return found | {DOCS / "schema" / name: text for name, text in _schemas.texts().items()}
 
 
 def difference(path: Path, new: str) -> str:
@@ -42,7 +44,8 @@ def main() -> int:
     except blocks.BrokenExample as broken:
         print(broken, file=sys.stderr)
         return 1
-    gone = {p for p in (DOCS / "reference").glob("*.md") if p not in pages}
+    generated = [*(DOCS / "reference").glob("*.md"), *(DOCS / "schema").rglob("*.json")]
+    gone = {p for p in generated if p not in pages}
     changed = {path: text for path, text in pages.items() if difference(path, text)}
     if check:
         for path, text in changed.items():
