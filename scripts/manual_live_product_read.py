@@ -1,7 +1,8 @@
 """Read one product from Keepa by hand and show that the whole live path works.
 
-A dry run unless KEEPA_API_KEY is set and --yes-live is given. Prints the token status before and after, where the
-answer came from, and a summary; never the key and never the body.
+A dry run unless KEEPA_API_KEY is set and --yes-live is given. Prints the token status before and after, what the call
+was estimated to cost and did cost, its rows in the ledger, where the answer came from, and a summary; never the key
+and never the body. The response cache is not asked: the point is a live answer.
 """
 
 from __future__ import annotations
@@ -65,7 +66,11 @@ def _read(asked: argparse.Namespace, ctx: Context) -> tuple[dict[str, Any], int]
         "mode": "live",
         "tokens_before": _tokens(before),
         "product": _summary(answer["data"]["body"]),
+        "items": [{k: row[k] for k in ("asked", "status")} for row in answer["data"]["items"]],
         "provenance": answer["provenance"],
+        "cache": {"used": False},
+        "ledger": [_row(number, ctx) for number in answer["provenance"].get("ledger", [])],
+        "estimated": answer["token_bucket"]["estimated"],
         "charged": answer["token_bucket"].get("charged"),
         "warnings": answer["warnings"],
         "tokens_after": _tokens(_status(ctx)),
@@ -73,7 +78,7 @@ def _read(asked: argparse.Namespace, ctx: Context) -> tuple[dict[str, Any], int]
 
 
 def _live(max_tokens: int) -> Options:
-    return Options(flags=Flags(live=True), max_tokens=max_tokens, transport="script")
+    return Options(flags=Flags(live=True), max_tokens=max_tokens, transport="script", no_cache=True)
 
 
 def _status(ctx: Context) -> Envelope:
@@ -82,6 +87,15 @@ def _status(ctx: Context) -> Envelope:
 
 def _product(asked: argparse.Namespace, ctx: Context, options: Options) -> Envelope:
     return run(ops.find("products.get"), {"asin": asked.asin, "domain": asked.domain}, ctx, options)
+
+
+def _row(number: int, ctx: Context) -> dict[str, Any]:
+    """What the ledger says about one request."""
+    found = run(ops.find("ledger.show"), {"number": number}, ctx)
+    if not found["ok"]:
+        return _failed(found)
+    names = ("id", "state", "operation", "estimated", "worst", "consumed", "origin")
+    return {name: found["data"]["row"][name] for name in names}
 
 
 def _tokens(status: Mapping[str, Any]) -> dict[str, Any]:
