@@ -37,7 +37,8 @@ DETAILS: Mapping[str, Any] = {
     "charged": {"enum": ["no", "yes", "unknown"], "description": "Whether tokens were spent on the failed request."},
     "errors": {
         **OBJECTS,
-        "description": "Every problem: by `field` of the parameters or by JSON `path` of the answer.",
+        "type": ["array", "integer"],
+        "description": "Problems by `field` of the parameters or by JSON `path` of the answer; of evals their number.",
     },
     "error_type": {**MAYBE_TEXT, "description": "The type of the error as Keepa or the transport names it."},
     "estimated_tokens": WHOLE,
