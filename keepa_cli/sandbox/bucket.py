@@ -14,6 +14,8 @@ class BucketState:
     tokens_left: int
     refill_in_ms: int
     refill_rate: int
+    reduction: float = 0.0
+    """Tokens per minute that trackings take off the refill."""
 
 
 UNKNOWN = BucketState(0, 0, 0)
@@ -29,17 +31,19 @@ class Bucket:
         self._lock = threading.Lock()
         self._balance = capacity if tokens is None else min(tokens, capacity)
         self._tick_ms = self._now_ms()
+        self._reduction = 0
 
     def admit(self) -> bool:
-        """Whether a request may run now, whatever it will cost."""
-        return self.charge(0).tokens_left > 0
+        """Whether a request may run now, whatever it will cost. Nothing does while trackings use up the refill."""
+        state = self.charge(0)
+        return state.tokens_left > 0 and state.reduction < self.rate
 
     def charge(self, tokens: int) -> BucketState:
         """Take `tokens`, below zero if need be, and say where that leaves the bucket."""
         with self._lock:
             now = self._refill()
             self._balance -= tokens
-            return BucketState(self._balance, self._tick_ms + MINUTE_MS - now, self.rate)
+            return BucketState(self._balance, self._tick_ms + MINUTE_MS - now, self.rate, float(self._reduction))
 
     def state(self) -> BucketState:
         return self.charge(0)
@@ -49,6 +53,12 @@ class Bucket:
             self._refill()
             self._balance = min(tokens, self.capacity)
 
+    def reduce(self, tokens: int) -> None:
+        """From now on the refill is smaller by `tokens` per minute."""
+        with self._lock:
+            self._refill()
+            self._reduction = tokens
+
     def _now_ms(self) -> int:
         return int(self._clock() * 1000)
 
@@ -56,5 +66,5 @@ class Bucket:
         now = max(self._now_ms(), self._tick_ms)
         steps, _ = divmod(now - self._tick_ms, MINUTE_MS)
         self._tick_ms += steps * MINUTE_MS
-        self._balance = min(self.capacity, self._balance + steps * self.rate)
+        self._balance = min(self.capacity, self._balance + steps * max(0, self.rate - self._reduction))
         return now

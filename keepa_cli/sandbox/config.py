@@ -20,7 +20,8 @@ class SandboxConfig:
     """`tokens` is the balance at the start (a full bucket without it) and may be negative; `clock` gives Unix seconds.
 
     `data` is a folder of raw Keepa bodies, `cassettes` the library roots whose recordings are the only answers.
-    `remote` permits a host that other machines can reach.
+    `remote` permits a host that other machines can reach. `webhook_retry` is how many seconds after a failed delivery
+    the second one is tried.
     """
 
     seed: int = 1
@@ -35,6 +36,7 @@ class SandboxConfig:
     remote: bool = False
     deny_keys: Sequence[str] = ()
     any_key: bool = False
+    webhook_retry: float = 15.0
 
     def __post_init__(self) -> None:
         if not 1 <= self.rate <= MAX_RATE:

@@ -16,7 +16,7 @@ Stage = Literal["instead", "content", "ending", "delay"]
 
 @dataclass(frozen=True)
 class FaultKind:
-    """`instead` answers without executing, `content` changes the products, `ending` spoils an executed answer."""
+    """`instead` answers without executing, `content` changes the payload, `ending` spoils an executed answer."""
 
     stage: Stage
     meaning: str
@@ -33,10 +33,10 @@ KINDS: dict[str, FaultKind] = {
     "reset-after-request": FaultKind("ending", "charged, then the connection is reset before the first byte"),
     "cut-body": FaultKind("ending", "charged, then the connection closes in the middle of the body"),
     "truncated-gzip": FaultKind("ending", "charged; the gzip stream ends half-way, its length header agrees"),
-    "missing-products": FaultKind("content", "a product answer without `products`"),
+    "missing-products": FaultKind("content", "an answer without its payload, such as `products`"),
     "new-enum": FaultKind("content", "enumerations hold members that nobody knows yet"),
-    "extra-csv": FaultKind("content", "csv and stats arrays have one more index"),
-    "type-flip": FaultKind("content", "websiteDisplayGroup and its name are arrays of strings"),
+    "extra-csv": FaultKind("content", "arrays by price type (csv, stats, deals) have one more index"),
+    "type-flip": FaultKind("content", "websiteDisplayGroup of products and categories is an array of strings"),
 }
 _SPEC = re.compile(
     r"(?P<name>[a-z0-9-]+?)(=(?P<value>\d+(\.\d+)?))?(x(?P<count>\d+))?(%(?P<percent>\d+(\.\d+)?))?(@/?(?P<path>[a-z]+)/?)?"

@@ -54,8 +54,13 @@ class Refusal(Exception):
     def __init__(self, status: int, error_type: str, message: str, details: str = "", *, real_bucket: bool = True):
         super().__init__(message)
         self.status = status
-        self.error = {"details": details, "message": message, "type": error_type}
+        self.error = error_of(error_type, message, details)
         self.real_bucket = real_bucket
+
+
+def error_of(error_type: str, message: str, details: str = "") -> dict[str, str]:
+    """The error object of an answer."""
+    return {"details": details, "message": message, "type": error_type}
 
 
 def invalid_parameter(details: str = "", *, status: int = 400, real_bucket: bool = True) -> Refusal:
@@ -91,7 +96,7 @@ def envelope(payload: Payload, bucket: BucketState, now_ms: int, consumed: int, 
         "refillIn": b"%d" % bucket.refill_in_ms,
         "refillRate": b"%d" % bucket.refill_rate,
         "timestamp": b"%d" % now_ms,
-        "tokenFlowReduction": b"0.0",
+        "tokenFlowReduction": b"%.1f" % bucket.reduction,
         "tokensConsumed": b"%d" % consumed,
         "tokensLeft": b"%d" % bucket.tokens_left,
     }

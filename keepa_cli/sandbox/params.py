@@ -15,6 +15,7 @@ from keepa_cli.sandbox.messages import invalid_parameter
 MAX_ITEMS = 100
 MAX_CATEGORIES = 10
 OFFERS = range(20, 101)
+ASIN = re.compile(r"[A-Z0-9]{10}")
 _CODE = re.compile(r"[0-9]{8,14}")
 _MS = re.compile(r"[0-9]{12,14}")
 
@@ -88,6 +89,11 @@ def term(params: Params) -> list[str]:
 
 def flag(params: Params, name: str) -> bool:
     return _flag(params, name)
+
+
+def integer(params: Params, name: str) -> int | None:
+    """A whole number, None when it is not given."""
+    return _int(params, name, None)
 
 
 def _flag(params: Params, name: str, *, default: bool = False) -> bool:

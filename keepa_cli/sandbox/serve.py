@@ -30,7 +30,7 @@ def serve(
             sandbox.start()
             on_ready(sandbox)
             while not stop.wait(TICK):
-                pass
+                sandbox.tick()
         finally:
             sandbox.stop()
     return sandbox

@@ -21,6 +21,7 @@ from keepa_cli.sandbox.bucket import Bucket
 from keepa_cli.sandbox.config import SandboxConfig
 from keepa_cli.sandbox.faults import Fault
 from keepa_cli.sandbox.messages import Call, Reply, read_call
+from keepa_cli.sandbox.trackings.hooks import Hooks
 
 LOG_SIZE = 10_000
 MAX_BODY = 16 * 1024 * 1024
@@ -90,6 +91,7 @@ class Sandbox:
         if server is None:
             return
         self.app.stopping.set()
+        self.webhooks.stop()
         server.shutdown()
         server.server_close()
         server.hang_up()
@@ -98,6 +100,19 @@ class Sandbox:
         """Add faults while running, in the notation of --fault."""
         for spec in specs:
             self.app.faults.add(spec)
+
+    @property
+    def webhooks(self) -> Hooks:
+        """What was delivered: `webhooks.deliveries`, and `webhooks.wait(seconds)` for what is under way."""
+        return self.app.shop.desk.hooks
+
+    def change_price(self, asin: str, csv_type: int, value: int, domain: int = 1) -> list[dict[str, Any]]:
+        """Set a price (-1: no offer) from this minute on, for products and trackings. The notifications it causes."""
+        return self.app.change_price(asin, csv_type, value, domain)
+
+    def tick(self) -> None:
+        """Look at the trackings that are due by the clock. Every request does so, too."""
+        self.app.shop.desk.settle()
 
     def __enter__(self) -> Sandbox:
         self.start()
@@ -112,13 +127,18 @@ class Sandbox:
         def clean(text: str) -> str:
             return text.replace(hidden, REDACTED) if hidden else text
 
-        query = tuple((clean(name), clean(value)) for name, value in call.pairs)
+        query = tuple((clean(name), REDACTED if _is_secret(call, name) else clean(value)) for name, value in call.pairs)
         entry = LogEntry(call.method, clean(call.path), query, reply.status, reply.tokens, ", ".join(reply.notes))
         self.log.append(entry)
         self.answered += 1
         if self._on_request:
             with contextlib.suppress(OSError, ValueError):  # a log that cannot be written must not cost the answer
                 self._on_request(entry)
+
+
+def _is_secret(call: Call, name: str) -> bool:
+    """The address of a webhook is one: whoever knows it can post there."""
+    return call.path == "/tracking" and name == "url"
 
 
 def _cannot_listen(host: str, port: int, error: OSError) -> KeepaCliError:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from keepa_cli.sandbox.bodies import Body
@@ -36,11 +37,38 @@ def instead(fault: Fault, bucket: BucketState, now_ms: int) -> Reply:
         return Reply(int(fault.value or 200), Body((PROXY_PAGE,)), HTML_TYPE)
     if fault.name == "429":
         wait = bucket.refill_in_ms if fault.value is None else int(fault.value)
-        bucket = BucketState(min(bucket.tokens_left, 0), wait, bucket.refill_rate)
+        bucket = replace(bucket, tokens_left=min(bucket.tokens_left, 0), refill_in_ms=wait)
         error = {"details": "", "message": "You have no API tokens available.", "type": "notEnoughToken"}
         return Reply(429, envelope({"error": error}, bucket, now_ms, 0, 0))
     error = {"details": "", "message": "The request could not be processed.", "type": "invalidParameter"}
     return Reply(200, envelope({"error": error}, bucket, now_ms, 0, 0))
+
+
+def payload(given: Mapping[str, Any], names: Sequence[str], minute: int) -> dict[str, Any]:
+    """The payload of any endpoint as the `content` faults want it."""
+    if "missing-products" in names:
+        return {}
+    found = dict(given)
+    if "products" in found:
+        found["products"] = products(found["products"], names, minute)
+    if "extra-csv" in names and "deals" in found:
+        found["deals"] = found["deals"] | {"dr": [_longer(deal) for deal in found["deals"]["dr"]]}
+    if "new-enum" in names and "lightningDeals" in found:
+        found["lightningDeals"] = [deal | {"dealState": UNKNOWN_MEMBER} for deal in found["lightningDeals"]]
+    for name in {"categories", "categoryParents"} & found.keys() if "type-flip" in names else ():
+        found[name] = {i: _flipped(category) for i, category in found[name].items()}
+    return found
+
+
+def _longer(deal: Mapping[str, Any]) -> dict[str, Any]:
+    """A deal whose arrays have one more price type."""
+    flat = {name: [*deal[name], -1] for name in ("current", "currentSince", "deltaLast")}
+    return {**deal, **flat, **{name: [[*row, -2] for row in deal[name]] for name in ("avg", "delta", "deltaPercent")}}
+
+
+def _flipped(category: Mapping[str, Any]) -> dict[str, Any]:
+    name = "websiteDisplayGroup"
+    return {**category, **({name: [category[name]]} if name in category else {})}
 
 
 def products(found: list[dict[str, Any]], names: Sequence[str], minute: int) -> list[dict[str, Any]]:

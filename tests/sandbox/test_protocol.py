@@ -161,8 +161,8 @@ def test_requests_that_cannot_be_read_are_refused(sandbox: Sandbox, head: bytes,
 
 
 def test_unknown_endpoints_and_methods_are_named(sandbox: Sandbox, get: Get) -> None:
-    assert get("/deal").status_code == 404
-    assert "/deal" in get("/deal").json()["error"]["message"]
+    assert get("/promotion").status_code == 404
+    assert "/deal" in get("/promotion").json()["error"]["message"]
     assert get("/").status_code == 404
     assert requests.delete(f"{sandbox.base_url}/product?key={KEY}", timeout=10).status_code == 405
 

@@ -5,23 +5,25 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
+from keepa_cli.sandbox.catalogue.cards import Card, card
+from keepa_cli.sandbox.catalogue.entry import Entry
 from keepa_cli.sandbox.catalogue.gates import blank, visible
-from keepa_cli.sandbox.catalogue.identity import code_of, invented_asin, leaf_index, words_of
-from keepa_cli.sandbox.catalogue.market import Market, build
+from keepa_cli.sandbox.catalogue.identity import code_of, invented_asin
+from keepa_cli.sandbox.catalogue.market import Change, Market, build
 from keepa_cli.sandbox.catalogue.options import Options
 from keepa_cli.sandbox.catalogue.seeds import Item
 from keepa_cli.sandbox.catalogue.traits import INVALID, SHOWN, UNACCESSIBLE, product_type
 from keepa_cli.sandbox.catalogue.tree import Tree
-from keepa_cli.sandbox.catalogue.words import TREE
 
 T = TypeVar("T")
 SHELF = 1200
-"""How many products a search looks through."""
+"""How many products stand in the shop, besides those that show something: what searches, filters and lists know."""
 SHELF_SEED = "shelf"
 KEPT_MARKETS = 128
+KEPT_SHELF = 2 * SHELF
 MAX_RESULTS = 20
 HOUR, DAY_HOURS = 60, 24
 
@@ -49,13 +51,22 @@ class Kept(OrderedDict[Any, Any]):
         return value
 
 
+@lru_cache(maxsize=16_384)
+def _refresh_minute(item: Item, period: int) -> int:
+    return item.rng("refresh").randrange(period // 2) * 2
+
+
 class Catalogue:
     """The same seed gives the same data for the same ASIN, marketplace and minute, in any order of asking."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
+        self.changes = 0
+        """How many prices were changed by hand."""
         self._markets = Kept(KEPT_MARKETS)
+        self._standing = Kept(KEPT_SHELF)
         self._trees: Kept = Kept(16)
+        self._changed: dict[tuple[str, int], list[Change]] = {}
 
     def tree(self, domain: int) -> Tree:
         return self._trees.made(domain, lambda: Tree(self.seed, domain))
@@ -68,43 +79,74 @@ class Catalogue:
         return visible(self._market(asin, domain, updated), asked, now)
 
     def updated(self, asin: str, domain: int, update: int, now: int) -> int:
-        """When the product was last refreshed: within `update` hours, at a minute of its own."""
+        """When the product was last refreshed: within `update` hours, at a minute of its own, or when changed."""
         if update == 0:
             return now
         period = (DAY_HOURS if update < 0 else min(update, DAY_HOURS)) * HOUR
-        offset = self._item(asin, domain).rng("refresh").randrange(period // 2) * 2
-        return now - (now + offset) % period
+        offset = _refresh_minute(self._item(asin, domain), period)
+        regular = now - (now + offset) % period
+        return max([regular, *(c.minute for c in self._changed.get((asin, domain), ()) if c.minute <= now)])
+
+    def change_price(self, change: Change) -> None:
+        """Let a price be another one from a minute on, until its history moves by itself."""
+        self._changed.setdefault((change.asin, change.domain), []).append(change)
+        self.changes += 1
+
+    def market(self, asin: str, domain: int, now: int) -> Market | None:
+        """Everything about a product as of its last hourly refresh; None for one without data."""
+        if product_type(asin) in {UNACCESSIBLE, INVALID}:
+            return None
+        return self._market(asin, domain, self.updated(asin, domain, 1, now))
+
+    def entries(self, domain: int, now: int) -> list[Entry]:
+        """What stands in the shop, in an order that never changes."""
+        return [self._entry(c, domain, now) for c in self._shelf]
+
+    def entry(self, asin: str, domain: int, now: int) -> Entry | None:
+        """Any product, also one that does not stand in the shop; None for one without data."""
+        if product_type(asin) in {UNACCESSIBLE, INVALID}:
+            return None
+        return self._entry(card(Item(self.seed, asin, 1)), domain, now)
+
+    def _entry(self, known: Card, domain: int, now: int) -> Entry:
+        def make() -> Market:
+            updated = self.updated(known.asin, domain, 1, now)
+            return self._standing.made(
+                (known.asin, domain, updated, self.changes), lambda: self._built(known.asin, domain, updated)
+            )
+
+        return Entry(known, self.tree(domain), now, make)
 
     def _item(self, asin: str, domain: int) -> Item:
         return Item(self.seed, asin, domain)
 
     def _market(self, asin: str, domain: int, updated: int) -> Market:
-        item = self._item(asin, domain)
-        return self._markets.made((asin, domain, updated), lambda: build(item, self.tree(domain), updated))
+        key = (asin, domain, updated, self.changes)
+        return self._markets.made(key, lambda: self._built(asin, domain, updated))
+
+    def _built(self, asin: str, domain: int, updated: int) -> Market:
+        changes = self._changed.get((asin, domain), ())
+        return build(self._item(asin, domain), self.tree(domain), updated, changes)
 
     @cached_property
-    def _shelf(self) -> list[tuple[str, str]]:
-        """ASIN and searchable text of what stands in the shop."""
-        leaves = [
-            f"{root} {group} {leaf}".lower()
-            for root, groups in TREE.items()
-            for group, names in groups.items()
-            for leaf in names
-        ]
-        asins = [*(a for a in SHOWN), *(invented_asin(self.seed, SHELF_SEED, i) for i in range(SHELF))]
-        known = [Item(self.seed, asin, 1) for asin in asins if product_type(asin) not in {UNACCESSIBLE, INVALID}]
-        return [(i.asin, f"{words_of(i)[1].lower()} {leaves[leaf_index(i)]}") for i in known]
+    def _shelf(self) -> list[Card]:
+        asins = [*SHOWN, *(invented_asin(self.seed, SHELF_SEED, i) for i in range(SHELF))]
+        return [card(Item(self.seed, a, 1)) for a in asins if product_type(a) not in {UNACCESSIBLE, INVALID}]
+
+    @cached_property
+    def _texts(self) -> list[tuple[str, str]]:
+        return [(c.asin, c.text) for c in self._shelf]
 
     def search(self, words: list[str]) -> list[str]:
         """Up to 20 ASINs whose title or category holds every word."""
-        hits = (asin for asin, text in self._shelf if all(word in text for word in words))
+        hits = (asin for asin, text in self._texts if all(word in text for word in words))
         return [asin for asin, _ in zip(hits, range(MAX_RESULTS), strict=False)]
 
     @cached_property
     def _codes(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for asin, _ in self._shelf:
-            found.setdefault(code_of(Item(self.seed, asin, 1)).lstrip("0"), []).append(asin)
+        for known in self._shelf:
+            found.setdefault(code_of(Item(self.seed, known.asin, 1)).lstrip("0"), []).append(known.asin)
         return found
 
     def by_code(self, code: str) -> list[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -13,12 +14,15 @@ from keepa_cli.keepa.csvtypes import CSV_TYPES
 from keepa_cli.keepa.domains import DOMAINS
 from keepa_cli.sandbox.catalogue.seeds import Item, rng
 from keepa_cli.sandbox.catalogue.steps import Steps, flat, merge, since, value_at, walk
+from keepa_cli.sandbox.catalogue.traits import SHOWN
 
 SINCE_FBA_COUNTS = from_iso("2026-02-11")
 SINCE_COUPONS = from_iso("2024-06-15")
 BRACKETS = (50, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 2000, 3000, 4000, 5000, 10000, 20000, 50000, 100000)
 UNIT_PRICE = {"JPY": 1.5, "INR": 80.0, "MXN": 18.0, "BRL": 5.0}
 """What a US cent is in the smallest unit of a currency, roughly; 1 for the others."""
+LIGHTNING_SHARE = 0.7
+"""The price of a lightning deal as a share of the usual one."""
 SELLERS = tuple("A" + "".join(rng("seller", i).choices("ABCDEFGHJKMNPQRSTUVWXYZ23456789", k=13)) for i in range(40))
 AMAZON_SELLER = "ATVPDKIKX0DER"
 Rows = dict[int, list[int] | None]
@@ -60,13 +64,45 @@ def histories(item: Item, special: frozenset[str], start: int, end: int) -> Hist
     return Histories(rows, ranks, maker.ranks("leaf", 6.0), gaps, holders, used_holders, sold, maker.coupons())
 
 
+def base_price(item: Item) -> int:
+    """Around what the product costs, in the smallest unit of its marketplace."""
+    unit = UNIT_PRICE.get(DOMAINS[item.domain].currency, 1.0) if item.domain in DOMAINS else 1.0
+    return int(item.shared("price").choice((899, 1499, 2499, 3999, 6999, 12999)) * unit)
+
+
+def rounded(value: float, domain: int) -> int:
+    """A price as shops write it: ending in 99 cents, or in a zero where the currency has no decimals."""
+    if domain in DOMAINS and DOMAINS[domain].digits == 0:
+        return max(10, int(value) // 10 * 10)
+    return max(99, int(value) // 100 * 100 - 1)
+
+
+def lightning_gap(item: Item) -> float:
+    """Days between two lightning deals of a product; the one that shows them is never long without."""
+    return 0.5 if item.asin in SHOWN else 60
+
+
+def flash_starts(item: Item, start: int, share: float, gap: float) -> Iterator[int]:
+    """When prices of some hours begin, without end."""
+    source, time = item.rng(f"flash:{share}"), start
+    while True:
+        time += max(DAY, int(source.expovariate(1 / (gap * DAY)))) // 2 * 2
+        yield time
+
+
+@lru_cache(maxsize=16_384)
+def rivals(item: Item) -> tuple[str, ...]:
+    """The sellers that hold the buy box in turn."""
+    return tuple(item.rng("holders").sample(SELLERS, 3))
+
+
 class _Maker:
     """Draws the series of one product; every series has a generator of its own."""
 
     def __init__(self, item: Item, special: frozenset[str], start: int, end: int) -> None:
         self.item, self.special, self.start, self.end = item, special, start, end
         self.unit = UNIT_PRICE.get(DOMAINS[item.domain].currency, 1.0) if item.domain in DOMAINS else 1.0
-        self.base = int(item.shared("price").choice((899, 1499, 2499, 3999, 6999, 12999)) * self.unit)
+        self.base = base_price(item)
         self.rank_gap = 0.12 if "large" in special else 4.0
 
     def steps(self, part: str, gap: float, first: int, change: Callable[[random.Random, int], int]) -> Steps:
@@ -84,10 +120,7 @@ class _Maker:
         return self.steps(part, gap / (8 if "large" in self.special else 1), self.round(self.base * share), change)
 
     def round(self, value: float) -> int:
-        """A price as shops write it: ending in 99 cents, or in a zero where the currency has no decimals."""
-        if self.item.domain in DOMAINS and DOMAINS[self.item.domain].digits == 0:
-            return max(10, int(value) // 10 * 10)
-        return max(99, int(value) // 100 * 100 - 1)
+        return rounded(value, self.item.domain)
 
     def never(self) -> Steps:
         return [(self.start, -1)]
@@ -123,9 +156,9 @@ class _Maker:
 
     def holders(self, prices: Steps, amazon: Steps) -> list[tuple[int, str]]:
         source, found = self.item.rng("holders"), list[tuple[int, str]]()
-        rivals = source.sample(SELLERS, 3)
+        sellers = source.sample(SELLERS, 3)
         for time, value in prices:
-            seller = source.choice(rivals)
+            seller = source.choice(sellers)
             if value < 0:
                 seller = source.choice(("-1", "-2"))
             elif value_at(amazon, time) == value:
@@ -153,20 +186,19 @@ class _Maker:
             rows[20] = flat([(t, v, shipping if v >= 0 else -1) for t, v in used])
             rows[32] = flat([(t, v, 0 if v >= 0 else -1) for t, v in used])
         if "lightning" in self.special:
-            rows[8] = flat(self.flashes(0.7, 60))
+            rows[8] = flat(self.flashes(LIGHTNING_SHARE, lightning_gap(self.item)))
         if "prime" in self.special:
             rows[33] = flat(self.flashes(0.85, 120))
         return rows
 
     def flashes(self, share: float, gap: float) -> Steps:
         """Prices that last some hours, with nothing between them."""
-        source, found = self.item.rng(f"flash:{share}"), list[tuple[int, int]]()
-        time = self.start
-        while True:
-            time += max(DAY, int(source.expovariate(1 / (gap * DAY)))) // 2 * 2
+        found: Steps = []
+        for time in flash_starts(self.item, self.start, share, gap):
             if time + 720 > self.end:
-                return found or self.never()
+                break
             found += [(time, self.round(self.base * share)), (time + 360, -1)]
+        return found or self.never()
 
     def counts(self, new: Steps, used: Steps) -> Rows:
         offers = merge(self.steps("offers", 15, 4, _count(18)), new, lambda n, price: n if price >= 0 else 0)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from keepa_cli.keepa.clock import DAY
+from keepa_cli.keepa.csvtypes import csv_type
+from keepa_cli.keepa.series import Series, read_series
 from keepa_cli.sandbox.catalogue import identity as names
 from keepa_cli.sandbox.catalogue.history import Histories, histories
 from keepa_cli.sandbox.catalogue.seeds import MAX_CATEGORY, Item
@@ -34,6 +37,13 @@ class Market:
     histories: Histories
     fields: dict[str, Any]
     members: list[str]
+    _read: dict[int, Series] = field(default_factory=dict)
+
+    def series(self, slot: int) -> Series:
+        """A price type's history, split once."""
+        if slot not in self._read:
+            self._read[slot] = read_series(self.histories.rows.get(slot), slot)
+        return self._read[slot]
 
     @property
     def rating_fresh(self) -> bool:
@@ -44,11 +54,25 @@ class Market:
         return self.kind not in SLOTS_OF
 
 
-def build(item: Item, tree: Tree, updated: int) -> Market:
+@dataclass(frozen=True)
+class Change:
+    """A price that is set by hand: from `minute` on the series `slot` holds `value`."""
+
+    asin: str
+    domain: int
+    slot: int
+    minute: int
+    value: int
+
+
+def build(item: Item, tree: Tree, updated: int, changes: Sequence[Change] = ()) -> Market:
     """The product as Keepa knew it at its refresh in minute `updated`."""
     kind, special = product_type(item.asin), traits(item)
     since = even(item.shared("tracking").randrange(EARLIEST, LATEST))
     known = histories(item, special, since, max(updated, since))
+    for change in changes:
+        if since < change.minute <= updated:
+            known.rows[change.slot] = _changed(known.rows.get(change.slot), change)
     if kind in SLOTS_OF:
         for slot in known.rows.keys() - SLOTS_OF[kind]:
             known.rows[slot] = None
@@ -67,6 +91,19 @@ def build(item: Item, tree: Tree, updated: int) -> Market:
     if parent and kind != VARIATION_PARENT:
         fields["parentAsinHistory"] = [str(since), "-1"]
     return Market(item, kind, special, updated, known, fields, members)
+
+
+def _changed(row: list[int] | None, change: Change) -> list[int]:
+    """The series with the new point, without points that would repeat the value before them."""
+    stride = csv_type(change.slot).stride
+    row = row or []
+    points = {row[i]: row[i + 1 : i + stride] for i in range(0, len(row), stride)}
+    points[change.minute] = [change.value] if stride == 2 else [change.value, 0 if change.value >= 0 else -1]
+    found: list[int] = []
+    for time in sorted(points):
+        if not found or found[1 - stride :] != points[time]:
+            found += [time, *points[time]]
+    return found
 
 
 def _times(item: Item, special: frozenset[str], since: int, updated: int, known: Histories) -> dict[str, Any]:

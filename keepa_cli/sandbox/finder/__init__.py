@@ -1,0 +1,1 @@
+"""The product finder: values by field name, filters, sort orders, insights."""

@@ -1,0 +1,1 @@
+"""Trackings: what is watched, what it notices, and how that is told."""
