@@ -6,6 +6,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -373,3 +374,20 @@ def test_without_a_live_call_no_database_is_imported(clean_env: dict[str, str], 
     )
     assert done.stderr.endswith("light"), done.stderr
     assert REPO.exists()
+
+
+def test_threads_share_one_context_and_one_cache(home: Path) -> None:
+    with answering() as server:
+        here = Surroundings(home, server.url)
+        ctx = here.context()
+
+        def ask(number: int) -> bool:
+            asin = f"B{number % 4 + 1:09d}"
+            result = run(ops.find("products.get"), {"asin": [asin]}, ctx, Options(flags=LIVE, find=ops.find))
+            assert result["ok"] and result["data"]["items"][0]["asked"] == asin
+            assert [p["asin"] for p in result["data"]["body"]["products"]] == [asin] and not told(result)
+            return hit(result)
+
+        with ThreadPoolExecutor(8) as pool:
+            hits = list(pool.map(ask, range(64)))
+        assert hits.count(False) == len(server.seen) < 40
