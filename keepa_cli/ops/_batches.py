@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import gc
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 UNUSABLE_PRODUCT_TYPES = frozenset({3, 4})
@@ -36,20 +38,53 @@ def product_items(body: dict[str, Any], params: dict[str, Any]) -> dict[str, Any
     `unmatched` names products that answer nothing that was asked, where there are any.
     """
     by = "asin" if params.get("asin") else "code"
-    rows, unmatched = rows_of(params.get(by) or [], _listed(body.get("products")), by=by)
+    with _uncollected():
+        rows, unmatched = rows_of(params.get(by) or [], _listed(body.get("products")), by=by)
     return {"items": rows} | ({"unmatched": unmatched} if unmatched else {}) | {"body": body}
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Nothing here is garbage, and the collector would go through every row of a long batch again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def rows_of(asked: Sequence[str], products: Iterable[Any], *, by: str) -> tuple[list[dict[str, Any]], list[str]]:
     """One row per item: `status`, the `asins` that answer it, and the title where there is exactly one; and the ASINs
     of products that belong to no item."""
     named = [p for p in products if isinstance(p, Mapping) and isinstance(p.get("asin"), str)]
-    name_of = padded if by == "code" else str.upper
-    groups = _grouped((n, p) for p in named for n in (codes_of(p) if by == "code" else (p["asin"].upper(),)))
-    answers = {item: _answered(groups.get(name_of(item))) for item in asked}
-    matched = {asin for answer in answers.values() for asin in answer["asins"]}
-    unmatched = dict.fromkeys(p["asin"] for p in named if _usable(p) and p["asin"] not in matched)
-    return [{"asked": item} | answers[item] for item in asked], list(unmatched)
+    name_of: Callable[[str], str]
+    if by == "code":
+        index, name_of = Index((code, p) for p in named for code in codes_of(p)), padded
+    else:
+        index, name_of = Index((p["asin"].upper(), p) for p in named), str.upper
+    rows = [_row(item, index.get(name_of(item))) for item in asked]
+    matched = {asin for row in rows for asin in row["asins"]}
+    unmatched = dict.fromkeys(p["asin"] for p in named if p["asin"] not in matched and _usable(p))
+    return rows, list(unmatched)
+
+
+class Index:
+    """Products by name. Names with one product hold no list: a long batch would be slow for its many objects."""
+
+    def __init__(self, pairs: Iterable[tuple[str, Product]]) -> None:
+        self._first: dict[str, Product] = {}
+        self._more: dict[str, list[Product]] = {}
+        for name, product in pairs:
+            held = self._first.setdefault(name, product)
+            if held is not product:
+                self._more.setdefault(name, [held]).append(product)
+
+    def get(self, name: str) -> Sequence[Product]:
+        if name in self._more:
+            return self._more[name]
+        return (self._first[name],) if name in self._first else ()
 
 
 def codes_of(product: Product) -> set[str]:
@@ -61,26 +96,16 @@ def padded(code: str | int) -> str:
     return str(code).strip().zfill(CODE_LENGTH)
 
 
-def _grouped(pairs: Iterable[tuple[str, Product]]) -> dict[str, dict[str, Product]]:
-    """What was asked -> ASIN -> product; of two products with one ASIN the usable one stays."""
-    groups: dict[str, dict[str, Product]] = {}
-    for name, product in pairs:
-        group = groups.setdefault(name, {})
-        asin = product["asin"]
-        if asin not in group or (not _usable(group[asin]) and _usable(product)):
-            group[asin] = product
-    return groups
-
-
-def _answered(group: dict[str, Product] | None) -> dict[str, Any]:
-    if not group:
-        return {"status": NOT_FOUND, "asins": []}
-    usable = sorted(asin for asin, product in group.items() if _usable(product))
-    if not usable:
-        return {"status": INVALID, "asins": sorted(group)}
-    if len(usable) > 1:
-        return {"status": AMBIGUOUS, "asins": usable}
-    return {"status": FOUND, "asins": usable, "title": group[usable[0]].get("title")}
+def _row(item: str, products: Sequence[Product]) -> dict[str, Any]:
+    """Of several products with one ASIN the usable one counts."""
+    if len(products) == 1 and _usable(products[0]):
+        return {"asked": item, "status": FOUND, "asins": [products[0]["asin"]], "title": products[0].get("title")}
+    usable = [p for p in products if _usable(p)]
+    asins = sorted({p["asin"] for p in usable or products})
+    if len(asins) == 1 and usable:
+        return {"asked": item, "status": FOUND, "asins": asins, "title": usable[0].get("title")}
+    status = AMBIGUOUS if usable else INVALID if products else NOT_FOUND
+    return {"asked": item, "status": status, "asins": asins}
 
 
 def _usable(product: Product) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,15 @@ def test_one_row_per_item_in_any_order_of_products(asked: list[str], held: list[
     found = rows(asked, [{"asin": asin} for asin in held])
     assert [row[0] for row in found] == asked
     assert all((status == "found") is (item in held) for item, status, _ in found)
+
+
+def test_the_collector_is_on_again_unless_it_was_off() -> None:
+    for switch in (gc.disable, gc.enable):
+        switch()
+        before = gc.isenabled()
+        with pytest.raises(TypeError):
+            product_items({"products": []}, {"asin": [None]})
+        assert gc.isenabled() is before
 
 
 def test_codes_of_odd_values() -> None:
