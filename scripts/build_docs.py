@@ -11,6 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import build_client_stub
 from docgen import blocks, reference
 from docgen.scratch import REPO, Scratch
 
@@ -26,6 +27,7 @@ def wanted() -> dict[Path, str]:
         found = {DOCS / name: text for name, text in reference.pages(scratch, sorted(DOCS.glob("*.md"))).items()}
         for path in blocks.pages(REPO):
             found[path] = blocks.refresh(path.read_text(encoding="utf-8"), scratch, name=path.name)
+    found[build_client_stub.STUB] = build_client_stub.stub()
     return found | {DOCS / "schema" / name: text for name, text in _schemas.texts().items()}
 
 

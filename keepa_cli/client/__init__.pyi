@@ -724,7 +724,8 @@ class _Request:
     def get(self, endpoint: str, *, param: str | Sequence[str] | None = None) -> Envelope:
         """Send a GET request with any parameters.
 
-        The key is added by the client and refused as a parameter. Values are sent as given.
+        The key is added by the client and refused as a parameter. Values are sent as given. Costs what the endpoint costs,
+        and always asks for yes when live, except /token.
 
         Args:
             endpoint: Path below the API, such as /product.
@@ -745,6 +746,18 @@ class _Request:
             endpoint: Path below the API, such as /product.
             body: The JSON body.
             param: Query parameters.
+        """
+
+class _Schema:
+    def generate(self, *, out: str = "docs/schema", check: bool = False) -> Envelope:
+        """Write every JSON Schema that this program keeps to: answers, parameters, envelope, errors.
+
+        JSON Schema 2020-12. The files are the same on every machine; those of operations that are gone are removed, other
+        files in the folder are left alone.
+
+        Args:
+            out: The folder to write to.
+            check: Write nothing; end with `contract_error` where a file is not current.
         """
 
 class _Sellers:
@@ -936,6 +949,7 @@ class LocalClient(_LocalClient):
     lightningdeals: _Lightningdeals
     products: _Products
     request: _Request
+    schema: _Schema
     sellers: _Sellers
     tokens: _Tokens
     topsellers: _Topsellers

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from keepa_cli.client import methods
 from keepa_cli.core import envelope
@@ -154,15 +154,17 @@ class LocalClient:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        if name not in self._families:
-            family = methods.families().get(name)
-            if family is None:
-                raise AttributeError(methods.missing(name, dir(self), "LocalClient"))
-            self._families[name] = methods.attribute(family, self._call)
-        return self._families[name]
+    if not TYPE_CHECKING:  # the stub names every family, so that a misspelt one is noticed
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            if name not in self._families:
+                family = methods.families().get(name)
+                if family is None:
+                    raise AttributeError(methods.missing(name, dir(self), "LocalClient"))
+                self._families[name] = methods.attribute(family, self._call)
+            return self._families[name]
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *methods.families()})

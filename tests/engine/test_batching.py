@@ -250,6 +250,23 @@ def test_ctrl_c_names_the_command_to_resume(home: Path) -> None:
         assert run_cli([*shlex.split(command)[1:], "--json"], again) == 0 and sizes(server) == [100, 100, 50]
 
 
+def test_recorded_batches_go_on_in_record_mode_only(home: Path) -> None:
+    two = ASINS[:120]
+    with ScriptedServer([FULL, RESET, FULL, FULL, FULL]) as server:
+        assert call(home, server, two, record="many")["error"]["details"]["answered"] == {"requests": 1, "of": 2}
+        assert call(home, server, two)["ok"] and sizes(server) == [100, 20, 100, 20]
+        assert call(home, server, two, record="many")["ok"] and sizes(server) == [100, 20, 100, 20, 20]
+    assert len(list((home / "state" / "inbox").glob("*.yaml"))) == 2, "every request is recorded once"
+
+
+def test_answers_from_the_cache_are_kept_for_a_later_run_too(home: Path) -> None:
+    with ScriptedServer([FULL, FULL, RESET, FULL]) as server:
+        ctx = remote.context(home, server)
+        assert call(home, server, ASINS[:100], ctx=ctx)["ok"]
+        assert not call(home, server, ctx=ctx)["ok"] and sizes(server) == [100, 100, 50]
+        assert call(home, server)["ok"] and sizes(server) == [100, 100, 50, 50]
+
+
 def test_one_request_leaves_nothing_behind(home: Path) -> None:
     with ScriptedServer([RESET, FULL]) as server:
         assert "resume_until" not in call(home, server, ASINS[:3])["error"]["details"]
