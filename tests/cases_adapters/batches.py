@@ -9,7 +9,7 @@ from keepa_cli.core.registry import Batch, Request
 from keepa_cli.core.schema import bind
 from keepa_cli.keepa import answer, pacing
 from keepa_cli.keepa.wire import encode
-from keepa_cli.ops._batches import merge_products
+from keepa_cli.ops._batches import chunks, merge_products
 from tests.cases_adapters import verb
 
 NEUTRAL = {"ambiguous": "found"}
@@ -20,7 +20,8 @@ DECISIONS = {"send": "send", "wait": "wait", "refuse": "refuse_now"}
 @verb("batch.plan")
 def plan(given: dict[str, Any]) -> dict[str, Any]:
     asked = given.get("asked") or [given["rule"]["format"] % n for n in range(given["rule"]["count"])]
-    sent = [request.asked for request in requests({"asin": asked, "offers": given.get("offers")})]
+    by = given.get("by", "asin")
+    sent = [request.asked for request in requests({by: asked, "offers": given.get("offers")})]
     return {
         "requests": len(sent),
         "sizes": [len(ids) for ids in sent],
@@ -34,12 +35,13 @@ def plan(given: dict[str, Any]) -> dict[str, Any]:
 def merge(given: dict[str, Any]) -> dict[str, Any]:
     by, asked = given.get("by", "asin"), given["asked"]
     op = ops.find("products.get")
-    params = bind(op, {by: asked})
     bodies = [body(response) for response in given["responses"]]
     merged = bodies[0] if len(bodies) == 1 else merge_products(bodies)
     assert op.view
-    rows = [row | {"status": NEUTRAL.get(row["status"], row["status"])} for row in op.view(merged, params)["items"]]
-    found: dict[str, Any] = {"rows": rows, "ids_sent": [item for r in requests({by: asked}) for item in r.asked]}
+    rows = [
+        row | {"status": NEUTRAL.get(row["status"], row["status"])} for row in op.view(merged, {by: asked})["items"]
+    ]
+    found: dict[str, Any] = {"rows": rows, "ids_sent": [item for part in chunks(asked, 100) for item in part]}
     if by == "code":
         [capped] = requests({"code": asked, "code_limit": 10})
         found["request_with_cap"] = dict(encode(capped).query)

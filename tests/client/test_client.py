@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -105,6 +106,8 @@ def test_ask_gives_data_or_raises(client: Any) -> None:
     assert error.kind is Kind.CASSETTE_MISS and isinstance(error, KeepaCliError)
     assert error.envelope["error"]["message"] == error.message == str(error)
     assert error.details["record_command"] == error.next_actions[0]
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.kind, again.message, again.details) == (error.kind, error.message, error.details)
 
 
 def test_failures_raise_where_that_is_wanted(client: Any) -> None:

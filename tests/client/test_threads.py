@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 from keepa_cli import LocalClient
 from keepa_cli.client import methods
+from keepa_cli.core.context import Context
 from tests.conftest import REPO
 from tests.support.sandbox import KEY, running_sandbox
 
@@ -34,6 +36,18 @@ def together(work: Callable[[int], Any]) -> list[Any]:
 def asked(result: Any) -> list[str]:
     assert result["ok"], result
     return [product["asin"] for product in result["data"]["body"]["products"]]
+
+
+def test_what_all_share_is_made_once() -> None:
+    made: list[object] = []
+
+    def make() -> object:
+        time.sleep(0.01)
+        made.append(object())
+        return made[-1]
+
+    context = Context(env={})
+    assert len({id(found) for found in together(lambda _: context.service("thing", make))}) == len(made) == 1
 
 
 def test_live(clean_env: dict[str, str], home: Path, monkeypatch: Any) -> None:
