@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from keepa_cli.core.registry import Cost, CostPart, Param, Request, operation
+from keepa_cli.core.registry import Cost, Param, Request, operation
+from keepa_cli.keepa import rawcosts
 from keepa_cli.ops._names import REQUEST_GET
 from keepa_cli.ops._params import Pair, pairs
 
 Endpoint = Annotated[
     str, Param("Path below the API, such as /product.", position=True, pattern=r"/[A-Za-z][A-Za-z0-9/_-]{0,63}")
 ]
-UNKNOWN_COST = Cost(
-    (CostPart("raw_request", 1, 500, "the price of a request by hand is not known beforehand"),), confirm=True
-)
-FREE_PATHS = frozenset({"/token"})
+TRACKING = "/tracking"
 
 
 def _cost(params: dict[str, Any]) -> Cost:
-    return Cost() if params["endpoint"].rstrip("/") in FREE_PATHS else UNKNOWN_COST
+    return rawcosts.of_request(params["endpoint"].rstrip("/"), pairs(params["param"]), params.get("body"))
 
 
 @operation(
@@ -30,9 +28,11 @@ def _cost(params: dict[str, Any]) -> Cost:
 def get(endpoint: Endpoint, param: Annotated[list[Pair], Param("Query parameters.")] = []) -> Request:  # noqa: B006
     """Send a GET request with any parameters.
 
-    The key is added by the client and refused as a parameter. Values are sent as given.
+    The key is added by the client and refused as a parameter. Values are sent as given. Costs what the endpoint costs,
+    and always asks for --yes when live, except /token.
     """
-    return Request("GET", endpoint.rstrip("/"), pairs(param))
+    path = endpoint.rstrip("/")
+    return Request("GET", path, pairs(param), writes=path == TRACKING)
 
 
 @operation(
