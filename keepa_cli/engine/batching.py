@@ -22,7 +22,7 @@ from keepa_cli.core.files import write_atomic
 from keepa_cli.core.settings import Mode
 from keepa_cli.engine import modes
 from keepa_cli.engine.call import RESUMED, Answer, Call
-from keepa_cli.engine.countdown import count_down
+from keepa_cli.engine.countdown import clock, count_down
 from keepa_cli.keepa import answer, pacing
 from keepa_cli.keepa.wire import Source, WireResponse
 from keepa_cli.store import cachekey
@@ -102,7 +102,7 @@ class Batching:
         head = {
             "version": VERSION,
             "request": self._keys[part],
-            "stored_at": response.source.recorded_at or self._call.ctx.now().isoformat(),
+            "stored_at": response.source.recorded_at or _stamp(self._call.ctx.now()),
             "origin": response.source.origin,
             "fingerprint": response.source.fingerprint,
             "sha256": hashlib.sha256(body).hexdigest(),
@@ -198,14 +198,14 @@ class Batching:
 
     def _tell_resumed(self, found: list[WireResponse]) -> None:
         moments = [datetime.fromisoformat(r.source.recorded_at) for r in found if r.source.recorded_at]
-        minutes = int((self._call.ctx.now() - min(moments)).total_seconds() // 60)
+        age = clock(max(1, (self._call.ctx.now() - min(moments)).total_seconds()))
         done, of = len(found), len(self._keys)
-        message = f"Resumed: {done} of {of} requests were answered before, up to {minutes} min ago; --fresh asks again."
+        message = f"Resumed: {done} of {of} requests were answered before, the first {age} ago; --fresh asks again."
         self.warnings.append({"code": "resumed", "message": message, "answered": done, "of": of})
         self._call.ctx.tell(message)
 
     def _until(self) -> str:
-        return (self._call.ctx.now() + LIFETIME).astimezone(UTC).strftime("%Y-%m-%dT%H:%MZ")
+        return _stamp(self._call.ctx.now() + LIFETIME)
 
     def _command(self) -> str:
         """The same command; its options of this call as well."""
@@ -227,6 +227,10 @@ class Batching:
         warning = {"code": RESUMED, "message": message}
         if warning not in self.warnings:
             self.warnings.append(warning)
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _remove(folder: Path) -> None:
