@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -25,43 +24,75 @@ LIGHTNING_SHARE = 0.7
 """The price of a lightning deal as a share of the usual one."""
 SELLERS = tuple("A" + "".join(rng("seller", i).choices("ABCDEFGHJKMNPQRSTUVWXYZ23456789", k=13)) for i in range(40))
 AMAZON_SELLER = "ATVPDKIKX0DER"
-Rows = dict[int, list[int] | None]
 
 
-@dataclass(frozen=True)
+class Rows:
+    """The slots of `csv` that a product has, each drawn when it is asked for."""
+
+    def __init__(self, drawn_by: Mapping[int, Callable[[], list[int]]]) -> None:
+        self._drawn_by: dict[int, Callable[[], list[int]]] = dict(drawn_by)
+        self._drawn: dict[int, list[int]] = {}
+
+    def get(self, slot: int) -> list[int] | None:
+        if slot in self._drawn_by and slot not in self._drawn:
+            self._drawn[slot] = self._drawn_by[slot]()
+        return self._drawn.get(slot)
+
+    def keep(self, slots: Container[int]) -> None:
+        """Leave out every other slot."""
+        self._drawn_by = {slot: draw for slot, draw in self._drawn_by.items() if slot in slots}
+
+    def change(self, slot: int, work: Callable[[list[int]], list[int]]) -> None:
+        """Let a slot be what `work` makes of it."""
+        before = self._drawn_by.get(slot, list)
+        self._drawn_by[slot] = lambda: work(before())
+
+
 class Histories:
     """`rows` by slot; `ranks` without the gaps of slot 3; `holders` are (minute, seller) of the buy box."""
 
-    rows: Rows
-    ranks: Steps
-    leaf_ranks: Steps
-    rank_gaps: tuple[int, ...]
-    holders: list[tuple[int, str]]
-    used_holders: list[tuple[int, str]]
-    sold: Steps
-    coupons: list[tuple[int, int, int]]
+    def __init__(self, maker: _Maker) -> None:
+        self._maker = maker
+        self.rows = Rows(maker.slots())
 
     @property
     def csv(self) -> list[list[int] | None]:
         return [self.rows.get(t.index) for t in CSV_TYPES]
 
+    @property
+    def ranks(self) -> Steps:
+        return self._maker.rank
+
+    @property
+    def rank_gaps(self) -> tuple[int, ...]:
+        return self._maker.gaps
+
+    @cached_property
+    def leaf_ranks(self) -> Steps:
+        return self._maker.ranks("leaf", 6.0)
+
+    @cached_property
+    def holders(self) -> list[tuple[int, str]]:
+        return self._maker.holders()
+
+    @cached_property
+    def used_holders(self) -> list[tuple[int, str]]:
+        used = self._maker.used
+        sellers = merge(used, used, lambda v, _: v * 7 % len(SELLERS) if v >= 0 else -1)
+        return [(t, SELLERS[i] if i >= 0 else "") for t, i in sellers]
+
+    @cached_property
+    def sold(self) -> Steps:
+        return self._maker.sold()
+
+    @cached_property
+    def coupons(self) -> list[tuple[int, int, int]]:
+        return self._maker.coupons()
+
 
 def histories(item: Item, special: frozenset[str], start: int, end: int) -> Histories:
     """Everything from `start`, when tracking began, to `end`."""
-    maker = _Maker(item, special, start, end)
-    ranks = maker.ranks("rank", maker.rank_gap)
-    gaps = maker.rank_gaps(ranks)
-    amazon, new = maker.new_prices()
-    used = maker.used()
-    box, shown = maker.buy_box(new)
-    rows: Rows = {0: flat(amazon), 1: flat(new), 2: flat(used), 3: flat(sorted([*ranks, *((t, -1) for t in gaps)]))}
-    rows |= maker.other_prices(new, used) | maker.counts(new, used) | maker.ratings()
-    rows |= {15: flat(maker.refreshes()), 18: flat(box)}
-    holders = maker.holders(shown, amazon)
-    sellers = merge(used, used, lambda v, _: v * 7 % len(SELLERS) if v >= 0 else -1)
-    used_holders = [(t, SELLERS[i] if i >= 0 else "") for t, i in sellers]
-    sold = maker.sold()
-    return Histories(rows, ranks, maker.ranks("leaf", 6.0), gaps, holders, used_holders, sold, maker.coupons())
+    return Histories(_Maker(item, special, start, end))
 
 
 def base_price(item: Item) -> int:
@@ -129,67 +160,107 @@ class _Maker:
         first = self.item.rng(part + ":first").randrange(40, 90_000)
         return self.steps(part, gap, first, lambda s, v: max(1, min(900_000, int(v * s.uniform(0.72, 1.37)))))
 
-    def rank_gaps(self, ranks: Steps) -> tuple[int, ...]:
+    @cached_property
+    def rank(self) -> Steps:
+        return self.ranks("rank", self.rank_gap)
+
+    @cached_property
+    def gaps(self) -> tuple[int, ...]:
         """Times at which the reference category was lost, each between two ranks."""
         source = self.item.rng("rank gaps")
-        spots = [(a, b) for (a, _), (b, _) in pairwise(ranks) if b - a > 8]
+        spots = [(a, b) for (a, _), (b, _) in pairwise(self.rank) if b - a > 8]
         return tuple((a + (b - a) // 4 * 2) for a, b in spots if source.random() < 0.012)
 
-    def new_prices(self) -> tuple[Steps, Steps]:
-        """Amazon's price and the lowest new one, which Amazon's can be."""
-        amazon = self.price("amazon", 1.0, 21, 0.18) if "amazon" in self.special else self.never()
-        if "single" in self.special:
-            return self.never(), [(self.start, self.base)]
-        market = self.price("market", 1.03, 17, 0.04)
-        return amazon, merge(amazon, market, lambda a, m: min((v for v in (a, m) if v >= 0), default=-1))
+    @cached_property
+    def amazon(self) -> Steps:
+        if "amazon" not in self.special or "single" in self.special:
+            return self.never()
+        return self.price("amazon", 1.0, 21, 0.18)
 
+    @cached_property
+    def new(self) -> Steps:
+        """The lowest new price, which Amazon's can be."""
+        if "single" in self.special:
+            return [(self.start, self.base)]
+        market = self.price("market", 1.03, 17, 0.04)
+        return merge(self.amazon, market, lambda a, m: min((v for v in (a, m) if v >= 0), default=-1))
+
+    @cached_property
     def used(self) -> Steps:
         return self.price("used", 0.6, 34, 0.25) if "used" in self.special else self.never()
 
-    def buy_box(self, new: Steps) -> tuple[list[tuple[int, int, int]], Steps]:
+    @cached_property
+    def box(self) -> tuple[list[tuple[int, int, int]], Steps]:
         """The buy box as triples, and its prices: the lowest new offer, but suppressed at times."""
         source = self.item.rng("buy box")
         shipping = source.choice((0, 0, 0, int(499 * self.unit)))
-        prices = [(t, -1 if v < 0 or source.random() < 0.05 else v) for t, v in new]
+        prices = [(t, -1 if v < 0 or source.random() < 0.05 else v) for t, v in self.new]
         prices = merge(prices, prices, lambda a, _: a)
         return [(t, v, shipping if v >= 0 else -1) for t, v in prices], prices
 
-    def holders(self, prices: Steps, amazon: Steps) -> list[tuple[int, str]]:
+    def holders(self) -> list[tuple[int, str]]:
         source, found = self.item.rng("holders"), list[tuple[int, str]]()
         sellers = source.sample(SELLERS, 3)
-        for time, value in prices:
+        for time, value in self.box[1]:
             seller = source.choice(sellers)
             if value < 0:
                 seller = source.choice(("-1", "-2"))
-            elif value_at(amazon, time) == value:
+            elif value_at(self.amazon, time) == value:
                 seller = AMAZON_SELLER
             if not found or found[-1][1] != seller:
                 found.append((time, seller))
         return found
 
-    def other_prices(self, new: Steps, used: Steps) -> Rows:
-        shipping = int(399 * self.unit)
-        rows: Rows = {
-            4: flat(
-                self.steps("list", 160, self.round(self.base * 1.25), lambda s, v: self.round(v * s.uniform(1, 1.08)))
-            ),
-            7: flat([(t, v, shipping if v >= 0 else -1) for t, v in self.price("fbm", 1.1, 30, 0.1)]),
-            10: flat(self.price("fba", 1.05, 24, 0.08)),
+    def slots(self) -> dict[int, Callable[[], list[int]]]:
+        """How each slot of `csv` is drawn, those left out that this product has nothing for."""
+        always: dict[int, Callable[[], Sequence[tuple[int, ...]]]] = {
+            0: lambda: self.amazon,
+            1: lambda: self.new,
+            2: lambda: self.used,
+            3: lambda: sorted([*self.rank, *((t, -1) for t in self.gaps)]),
+            4: self.list_price,
+            7: lambda: self.with_shipping(self.price("fbm", 1.1, 30, 0.1), int(399 * self.unit)),
+            10: lambda: self.price("fba", 1.05, 24, 0.08),
+            11: lambda: self.offers,
+            15: self.refreshes,
+            16: self.stars,
+            17: self.reviews,
+            18: lambda: self.box[0],
         }
-        if "refurbished" in self.special:
-            rows |= {
-                6: flat(self.price("refurbished", 0.75, 45, 0.3)),
-                13: flat(self.steps("renewed", 50, 1, _count(4))),
-            }
-        if "used" in self.special:
-            rows[9] = flat(self.price("warehouse", 0.85, 40, 0.4))
-            rows[20] = flat([(t, v, shipping if v >= 0 else -1) for t, v in used])
-            rows[32] = flat([(t, v, 0 if v >= 0 else -1) for t, v in used])
-        if "lightning" in self.special:
-            rows[8] = flat(self.flashes(LIGHTNING_SHARE, lightning_gap(self.item)))
-        if "prime" in self.special:
-            rows[33] = flat(self.flashes(0.85, 120))
-        return rows
+        if self.end > SINCE_FBA_COUNTS:
+            start = max(self.start, SINCE_FBA_COUNTS)
+            always[34] = lambda: since(self.fba_offers, start)
+            always[35] = lambda: since(merge(self.offers, self.fba_offers, lambda n, f: n - f), start)
+        draws = always | {
+            slot: draw
+            for trait, found in self._of_traits().items()
+            if trait in self.special
+            for slot, draw in found.items()
+        }
+        return {slot: partial(_packed, draw) for slot, draw in draws.items()}
+
+    def _of_traits(self) -> dict[str, dict[int, Callable[[], Sequence[tuple[int, ...]]]]]:
+        return {
+            "refurbished": {
+                6: lambda: self.price("refurbished", 0.75, 45, 0.3),
+                13: lambda: self.steps("renewed", 50, 1, _count(4)),
+            },
+            "used": {
+                9: lambda: self.price("warehouse", 0.85, 40, 0.4),
+                12: self.used_offers,
+                20: lambda: self.with_shipping(self.used, int(399 * self.unit)),
+                32: lambda: self.with_shipping(self.used, 0),
+            },
+            "lightning": {8: lambda: self.flashes(LIGHTNING_SHARE, lightning_gap(self.item))},
+            "prime": {33: lambda: self.flashes(0.85, 120)},
+        }
+
+    def list_price(self) -> Steps:
+        first = self.round(self.base * 1.25)
+        return self.steps("list", 160, first, lambda s, v: self.round(v * s.uniform(1, 1.08)))
+
+    def with_shipping(self, prices: Steps, shipping: int) -> list[tuple[int, int, int]]:
+        return [(t, v, shipping if v >= 0 else -1) for t, v in prices]
 
     def flashes(self, share: float, gap: float) -> Steps:
         """Prices that last some hours, with nothing between them."""
@@ -200,22 +271,23 @@ class _Maker:
             found += [(time, self.round(self.base * share)), (time + 360, -1)]
         return found or self.never()
 
-    def counts(self, new: Steps, used: Steps) -> Rows:
-        offers = merge(self.steps("offers", 15, 4, _count(18)), new, lambda n, price: n if price >= 0 else 0)
-        rows: Rows = {11: flat(offers)}
-        if "used" in self.special:
-            rows[12] = flat(merge(self.steps("used offers", 40, 2, _count(9)), used, lambda n, p: n if p >= 0 else 0))
-        if self.end > SINCE_FBA_COUNTS:
-            start = max(self.start, SINCE_FBA_COUNTS)
-            ours = merge(self.steps("fba offers", 20, 2, _count(6)), offers, min)
-            rows |= {34: flat(since(ours, start)), 35: flat(since(merge(offers, ours, lambda n, f: n - f), start))}
-        return rows
+    @cached_property
+    def offers(self) -> Steps:
+        return merge(self.steps("offers", 15, 4, _count(18)), self.new, lambda n, price: n if price >= 0 else 0)
 
-    def ratings(self) -> Rows:
+    @cached_property
+    def fba_offers(self) -> Steps:
+        return merge(self.steps("fba offers", 20, 2, _count(6)), self.offers, min)
+
+    def used_offers(self) -> Steps:
+        return merge(self.steps("used offers", 40, 2, _count(9)), self.used, lambda n, p: n if p >= 0 else 0)
+
+    def stars(self) -> Steps:
         first = self.item.shared("rating").randrange(36, 48)
-        stars = self.steps("rating", 60, first, lambda s, v: max(30, min(50, v + s.choice((-1, 1)))))
-        reviews = self.steps("reviews", 1 if "large" in self.special else 9, 1, lambda s, v: v + s.randrange(1, 40))
-        return {16: flat(stars), 17: flat(reviews)}
+        return self.steps("rating", 60, first, lambda s, v: max(30, min(50, v + s.choice((-1, 1)))))
+
+    def reviews(self) -> Steps:
+        return self.steps("reviews", 1 if "large" in self.special else 9, 1, lambda s, v: v + s.randrange(1, 40))
 
     def refreshes(self) -> Steps:
         gap = 0.5 if "large" in self.special else 14
@@ -246,3 +318,7 @@ def _count(most: int) -> Callable[[random.Random, int], int]:
 def packed_text(points: list[tuple[Any, ...]]) -> list[str]:
     """An array of strings, as Keepa sends histories of sellers."""
     return [str(value) for point in points for value in point]
+
+
+def _packed(draw: Callable[[], Sequence[tuple[int, ...]]]) -> list[int]:
+    return flat(draw())

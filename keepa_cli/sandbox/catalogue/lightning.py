@@ -29,7 +29,7 @@ def starts(entry: Entry) -> list[int]:
         return []
     market = entry.market
     found: list[int] = []
-    for start in flash_starts(market.item, market.fields["trackingSince"], LIGHTNING_SHARE, lightning_gap(market.item)):
+    for start in flash_starts(market.item, market.since, LIGHTNING_SHARE, lightning_gap(market.item)):
         if start > entry.now + ANNOUNCED:
             return found
         if start + LASTS > entry.now - LISTED:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 from keepa_cli.keepa.clock import DAY
@@ -28,16 +29,23 @@ YEARS_AHEAD = 2
 
 @dataclass(frozen=True)
 class Market:
-    """`fields` are those that no option changes."""
+    """Tracked from minute `since` on, refreshed at `updated`. What is drawn at random is drawn when it is needed."""
 
     item: Item
     kind: int
     special: frozenset[str]
+    since: int
     updated: int
+    tree: Tree
     histories: Histories
-    fields: dict[str, Any]
+    parent: str | None
     members: list[str]
     _read: dict[int, Series] = field(default_factory=dict)
+
+    @cached_property
+    def fields(self) -> dict[str, Any]:
+        """The fields that no option changes. Do not change them."""
+        return _fields(self)
 
     def series(self, slot: int) -> Series:
         """A price type's history, split once."""
@@ -72,31 +80,36 @@ def build(item: Item, tree: Tree, updated: int, changes: Sequence[Change] = ()) 
     known = histories(item, special, since, max(updated, since))
     for change in changes:
         if since < change.minute <= updated:
-            known.rows[change.slot] = _changed(known.rows.get(change.slot), change)
+            known.rows.change(change.slot, partial(_changed, change))
     if kind in SLOTS_OF:
-        for slot in known.rows.keys() - SLOTS_OF[kind]:
-            known.rows[slot] = None
+        known.rows.keep(SLOTS_OF[kind])
     parent, members = names.family(item) if "family" in special else (None, [])
-    fields = {
+    return Market(item, kind, special, since, updated, tree, known, parent, members)
+
+
+def _fields(market: Market) -> dict[str, Any]:
+    item, special, known = market.item, market.special, market.histories
+    child = market.parent is not None and market.kind != VARIATION_PARENT
+    found = {
         **names.identity(item),
-        **_times(item, special, since, updated, known),
-        **_taxonomy(item, special, tree, known),
+        **_times(item, special, market.since, market.updated, known),
+        **_taxonomy(item, special, market.tree, known),
         **_trade(known, special),
         "domainId": item.domain,
-        "fbaFees": {"lastUpdate": even(updated - 3 * DAY), "pickAndPackFee": item.rng("fees").randrange(250, 900)},
-        "parentAsin": None if kind == VARIATION_PARENT else parent,
-        "productType": kind,
-        "variations": names.variations(members) if members else None,
+        "fbaFees": {
+            "lastUpdate": even(market.updated - 3 * DAY),
+            "pickAndPackFee": item.rng("fees").randrange(250, 900),
+        },
+        "parentAsin": market.parent if child else None,
+        "productType": market.kind,
+        "variations": names.variations(market.members) if market.members else None,
     }
-    if parent and kind != VARIATION_PARENT:
-        fields["parentAsinHistory"] = [str(since), "-1"]
-    return Market(item, kind, special, updated, known, fields, members)
+    return found | ({"parentAsinHistory": [str(market.since), "-1"]} if child else {})
 
 
-def _changed(row: list[int] | None, change: Change) -> list[int]:
+def _changed(change: Change, row: list[int]) -> list[int]:
     """The series with the new point, without points that would repeat the value before them."""
     stride = csv_type(change.slot).stride
-    row = row or []
     points = {row[i]: row[i + 1 : i + stride] for i in range(0, len(row), stride)}
     points[change.minute] = [change.value] if stride == 2 else [change.value, 0 if change.value >= 0 else -1]
     found: list[int] = []
@@ -111,7 +124,7 @@ def _times(item: Item, special: frozenset[str], since: int, updated: int, known:
     listed = even(since - source.randrange(0, 400) * DAY)
     if "future" in special:
         listed = even(updated + YEARS_AHEAD * 365 * DAY)
-    rows = [row for slot, row in known.rows.items() if row and slot in {0, 1, 2}]
+    rows = [row for slot in (0, 1, 2) if (row := known.rows.get(slot))]
     return {
         "lastEbayUpdate": 0,
         "lastPriceChange": max((row[-2] for row in rows), default=since),

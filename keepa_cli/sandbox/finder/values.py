@@ -19,6 +19,8 @@ from keepa_cli.keepa.stats import (
     rank_drops,
 )
 from keepa_cli.sandbox.catalogue.entry import SALES, Entry
+from keepa_cli.sandbox.catalogue.steps import flat
+from keepa_cli.sandbox.catalogue.traits import VARIATION_PARENT
 
 Number = int | float | None
 _TYPES = "|".join(sorted(BY_NAME, key=len, reverse=True))
@@ -76,8 +78,7 @@ def _typed(entry: Entry, family: str, days: int, slot: int) -> Number:
 
 
 def _out_of_stock(entry: Entry, slot: int) -> Number:
-    since = entry.fields["trackingSince"]
-    found = out_of_stock_percentage(entry.series(slot), entry.now - 90 * DAY, entry.now, since)
+    found = out_of_stock_percentage(entry.series(slot), entry.now - 90 * DAY, entry.now, entry.market.since)
     return found if found >= 0 else None
 
 
@@ -140,8 +141,12 @@ def _gone(days: int) -> Callable[[Entry], Number]:
 
 
 def _sold_delta(entry: Entry) -> int:
-    sold = read_series(entry.fields["monthlySoldHistory"], 11)
+    sold = read_series(flat(entry.market.histories.sold), 11)
     return delta_percent(sold, entry.now - 90 * DAY, entry.now)
+
+
+def _sold(entry: Entry) -> int:
+    return entry.market.histories.sold[-1][1]
 
 
 def drops_of(entry: Entry, days: int) -> int:
@@ -159,14 +164,13 @@ def _plain(value: Any) -> Number:
 
 
 def _peak(entry: Entry) -> tuple[int, int]:
-    row = entry.fields["monthlySoldHistory"]
-    return max(zip(row[1::2], row[::2], strict=True), key=lambda p: (p[0], -p[1]))
+    return max(((value, time) for time, value in entry.market.histories.sold), key=lambda p: (p[0], -p[1]))
 
 
 IN_FIELDS = frozenset(
-    """itemHeight itemLength itemWidth itemWeight lastPriceChange lastRatingUpdate lastUpdate listedSince monthlySold
+    """itemHeight itemLength itemWidth itemWeight lastPriceChange lastRatingUpdate lastUpdate listedSince
     numberOfItems numberOfPages packageHeight packageLength packageWidth packageWeight packageQuantity publicationDate
-    releaseDate trackingSince""".split()  # noqa: SIM905
+    releaseDate""".split()  # noqa: SIM905
 )
 IN_STATS = frozenset({"offerCountFBA", "offerCountFBM", "totalOfferCount"})
 DERIVED: Mapping[str, Callable[[Entry], Number]] = {
@@ -184,10 +188,12 @@ DERIVED: Mapping[str, Callable[[Entry], Number]] = {
     **{f"outOfStockCountAmazon{days}": _gone(days) for days in (30, 90)},
     "lastOffersUpdate": lambda e: e.market.updated,
     "itemDimension": _volume("item"),
-    "monthlySoldLastKnown": lambda e: e.fields["monthlySold"],
-    "monthlySoldLastKnownDate": lambda e: e.fields["lastSoldUpdate"],
+    "monthlySold": _sold,
+    "monthlySoldLastKnown": _sold,
+    "monthlySoldLastKnownDate": lambda e: e.market.updated,
     "monthlySoldPeak": lambda e: _peak(e)[0],
     "monthlySoldPeakDate": lambda e: _peak(e)[1],
+    "trackingSince": lambda e: e.market.since,
     "packageDimension": _volume("package"),
     "unitValue": lambda e: e.fields.get("unitCount", {}).get("unitValue"),
     "variationCount": lambda e: len(e.fields["variations"] or ()),
@@ -228,7 +234,7 @@ FLAGS: Mapping[str, Callable[[Entry], bool]] = {
     "hasAPlus": lambda e: "aPlus" in e.full,
     "hasAPlusFromManufacturer": lambda e: any(a["fromManufacturer"] for a in e.full.get("aPlus", ())),
     "hasMainVideo": lambda e: any(v["creator"] == "Main" for v in e.full.get("videos", ())),
-    "hasParentASIN": lambda e: e.fields["parentAsin"] is not None,
+    "hasParentASIN": lambda e: e.market.parent is not None and e.card.kind != VARIATION_PARENT,
     "isHighestOffer": lambda e: _flagged(e, "isHighest", 1),
     "isLowestOffer": lambda e: _flagged(e, "isLowest", 1),
     "isPrimeExclusive": lambda e: e.current(33) >= 0,
