@@ -1,6 +1,6 @@
 """Record the sample cassettes of this repository anew, from the sandbox with a fixed seed and clock.
 
-Run it in the development environment: python scripts/record_samples.py
+Run it in the development environment: python scripts/record_samples.py [NAME ...]
 """
 
 from __future__ import annotations
@@ -23,7 +23,15 @@ from keepa_cli.sandbox.catalogue import example_asin  # noqa: E402
 
 MOMENT = 1_795_000_000.0
 ASIN = example_asin(1)
-SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
+Sample = tuple[str, dict[str, Any]]
+TRACKING = {
+    "asin": ASIN,
+    "mainDomainId": 1,
+    "updateInterval": 6,
+    "ttl": 8760,
+    "thresholdValues": [{"domain": 1, "csvType": 1, "isDrop": True, "thresholdValue": 1500}],
+}
+BASICS: dict[str, Sample] = {
     f"product_{ASIN}": ("products.get", {"asin": [ASIN]}),
     f"product_{ASIN}_full": ("products.get", {"asin": [ASIN], "full": True}),
     f"product_{ASIN}_stats90": ("products.get", {"asin": [ASIN], "stats": "90", "rating": True, "buybox": True}),
@@ -32,10 +40,32 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "category_search_kitchen": ("categories.search", {"term": "kitchen"}),
     "token_status": ("tokens.status", {}),
 }
+LISTS: dict[str, Sample] = {
+    "finder_kettle": ("finder.query", {"title": "kettle"}),
+    "deals_new_US": ("deals.query", {"price_type": "NEW"}),
+    "seller_ATX8WCBDJYYKAT": ("sellers.get", {"seller": ["ATX8WCBDJYYKAT"]}),
+    "seller_finder_rated": ("sellers.query", {"rating": "98.."}),
+    "bestsellers_kitchen": ("bestsellers.get", {"category": "4255431"}),
+    "topsellers_US": ("topsellers.list", {}),
+    "lightningdeals_US": ("lightningdeals.list", {}),
+    "lightningdeal_B0FLASHY01": ("lightningdeals.list", {"asin": "B0FLASHY01"}),
+    f"graph_{ASIN}": ("graphs.image", {"asin": ASIN}),
+    "tracking_add": ("tracking.add", {"tracking": TRACKING}),
+    "tracking_list": ("tracking.list", {}),
+    "tracking_list_names": ("tracking.list-names", {}),
+    "tracking_get": ("tracking.get", {"asin": ASIN}),
+    "tracking_notifications": ("tracking.notifications", {}),
+    "tracking_remove": ("tracking.remove", {"asin": ASIN}),
+}
+GROUPS = (BASICS, LISTS)
+"""Each group has a sandbox of its own, so that a token balance depends on the calls of its group alone."""
 
 
-def main() -> int:
-    """Record every sample, promote it over the one that is there, verify the lot."""
+def main(names: list[str]) -> int:
+    """Record every sample, or those named; promote each over the one that is there; verify the lot."""
+    unknown = set(names) - {name for group in GROUPS for name in group}
+    if unknown:
+        raise SystemExit(f"No such samples: {', '.join(sorted(unknown))}")
     work = Path(tempfile.mkdtemp(prefix="keepa-cli-samples-"))
     env = {
         "KEEPA_CLI_CONFIG": str(work / "config.toml"),
@@ -47,11 +77,11 @@ def main() -> int:
         "PATH": os.environ.get("PATH", ""),
     }
     try:
-        with Sandbox(SandboxConfig(seed=1, rate=20, clock=lambda: MOMENT)) as box:
-            for name, (operation, params) in SAMPLES.items():
-                _record(name, operation, params, Context(env=env | {"KEEPA_BASE_URL": box.base_url}, cwd=REPO))
+        for group in GROUPS:
+            if not names or set(names) & set(group):
+                _record(group, env)
         context = Context(env=env, cwd=REPO)
-        for name in SAMPLES:
+        for name in names or [name for group in GROUPS for name in group]:
             recording = next((work / "state" / "inbox").glob(f"{name}-2*.yaml"))
             promotion = {"file": str(recording), "name": name, "replace": True}
             _must(run(ops.find("cassettes.promote-and-verify"), promotion, context, Options(find=ops.find)))
@@ -62,9 +92,14 @@ def main() -> int:
     return 0
 
 
-def _record(name: str, operation: str, params: dict[str, Any], context: Context) -> None:
-    _must(run(ops.find(operation), params, context, Options(flags=Flags(record=name), yes=True)))
-    print(f"recorded {name}")
+def _record(group: dict[str, Sample], env: dict[str, str]) -> None:
+    with Sandbox(SandboxConfig(seed=1, rate=20, clock=lambda: MOMENT)) as box:
+        for name, (operation, params) in group.items():
+            context = Context(env=env | {"KEEPA_BASE_URL": box.base_url}, cwd=REPO)
+            out = Path(env["KEEPA_CLI_STATE_DIR"]) / "picture.png" if operation == "graphs.image" else None
+            options = Options(flags=Flags(record=name), yes=True, out=out)
+            _must(run(ops.find(operation), params, context, options))
+            print(f"recorded {name}")
 
 
 def _must(result: dict[str, Any]) -> None:
@@ -73,4 +108,4 @@ def _must(result: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
