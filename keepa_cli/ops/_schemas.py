@@ -65,7 +65,7 @@ ALWAYS: Mapping[Kind, tuple[str, ...]] = {
     ),
     Kind.NOT_ENOUGH_TOKEN: ("retry_after_ms", "retry_after_seconds", "token_refill_guidance"),
     Kind.RATE_LIMITED: ("retry_after_ms", "retry_after_seconds", "token_refill_guidance"),
-    Kind.MISSING_INPUTS: ("missing_inputs",),
+    Kind.MISSING_INPUTS: (Kind.MISSING_INPUTS.value,),
     Kind.INTERNAL_ERROR: ("exception", "where"),
 }
 """The details that every failure of a kind has."""
