@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
+from keepa_cli.core.context import Context
 from keepa_cli.core.errors import ExitCode
 from keepa_cli.keepa.csvtypes import CSV_TYPES
+from keepa_cli.sandbox.catalogue import example_asin
 from tests.cassettes.made import ask, promote
-from tests.support.remote import BUCKET, KEY, call, refusal
+from tests.support.remote import BUCKET, KEY, call, context, refusal
+from tests.support.sandbox import running_sandbox
 from tests.support.scripted_server import ScriptedServer
 
 ASIN = "B00AAAAAA1"
@@ -93,3 +96,35 @@ def test_a_suspicious_recording_warns_alike(home: Path) -> None:
     promote(home / "work" / "cassettes", "short", ask(ASIN), body)
     found = call("products.get", home, {"asin": [ASIN]})
     assert [w["message"] for w in found["warnings"]] == [f"csv has fewer than the 36 known slots: {ASIN}."]
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ("type-flip", "websiteDisplayGroup is array where string is documented"),
+        ("new-enum", "which is no known value"),
+        ("extra-csv", "$.products[*].csv[36]"),
+        ("missing-products", "0 of 1 ASINs; missing"),
+    ],
+)
+def test_the_drift_that_the_sandbox_imitates_is_delivered_with_a_warning(fault: str, says: str, home: Path) -> None:
+    with running_sandbox(faults=[f"{fault}@/product"], tokens=1000, any_key=True) as sandbox:
+        env = {**context(home).env, "KEEPA_BASE_URL": sandbox.base_url, "KEEPA_API_KEY": KEY, "KEEPA_CLI_MODE": "live"}
+        params = {"asin": [example_asin(1)], "stats": "90", "videos": True}
+        found = call("products.get", home, params, ctx=Context(env=env, cwd=home / "work"), yes=True)
+    assert found["ok"], found
+    assert any(says in w["message"] for w in found["warnings"]), found["warnings"]
+
+
+def test_a_flipped_field_can_be_promoted_and_a_missing_identity_cannot(home: Path, cli: Any) -> None:
+    (home / "work" / "cassettes").mkdir()
+    ask_for = ("--request", f"/product?domain=1&asin={ASIN}&stats=90")
+    for name, product in (("odd", PRODUCT | {"brandStoreName": ["x"]}), ("broken", {"title": "x"})):
+        (home / "work" / f"{name}.json").write_text(json.dumps(BUCKET | {"products": [product]}), encoding="utf-8")
+    odd = json.loads(cli("--json", "cassettes", "promote", "odd.json", "--name", "odd", *ask_for).stdout)
+    assert odd["ok"], odd
+    said = json.dumps(odd["warnings"])
+    assert "brandStoreName is array where string is documented" in said
+    assert "Statistics were asked for and are absent" in said
+    broken = json.loads(cli("--json", "cassettes", "promote", "broken.json", "--name", "broken", *ask_for).stdout)
+    assert (broken["error"]["kind"], broken["error"]["details"]["path"]) == ("contract_error", "$.products[0].asin")
