@@ -9,11 +9,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import zlib
 from collections.abc import Callable, Container, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from keepa_cli.core.commandline import command_line
 from keepa_cli.core.consent import needs_consent
@@ -22,10 +21,11 @@ from keepa_cli.core.files import write_atomic
 from keepa_cli.core.settings import Mode
 from keepa_cli.engine import modes
 from keepa_cli.engine.call import RESUMED, Answer, Call
-from keepa_cli.engine.countdown import clock, count_down
-from keepa_cli.keepa import answer, pacing
 from keepa_cli.keepa.wire import Source, WireResponse
 from keepa_cli.store import cachekey
+
+if TYPE_CHECKING:
+    from keepa_cli.keepa import pacing
 
 VERSION = 1
 FOLDER = "batches"
@@ -94,6 +94,8 @@ class Batching:
         response = found.response
         if not self._applies or response.source.kind == RESUMED:
             return
+        import zlib
+
         redactor = self._call.ctx.redactor
         body = redactor.body(response.body)
         if redactor.find(body):
@@ -146,6 +148,9 @@ class Batching:
             self._stored.clear()
 
     def _wait(self, part: int) -> None:
+        from keepa_cli.engine.countdown import count_down
+        from keepa_cli.keepa import pacing
+
         call, ctx = self._call, self._call.ctx
         elapsed = (ctx.monotonic() - self._since) * 1000
         decision = pacing.decide(self._bucket, elapsed_ms=elapsed, wait=call.options.wait)
@@ -157,6 +162,8 @@ class Batching:
             count_down(seconds, ctx, f"Request {part + 1} of {len(self._keys)}")
 
     def _note(self, figures: dict[str, Any], at_least_ms: float = 0) -> None:
+        from keepa_cli.keepa import pacing
+
         self._bucket = pacing.read(figures)
         self._since = self._call.ctx.monotonic()
         self._not_before = self._since + at_least_ms / 1000
@@ -169,6 +176,8 @@ class Batching:
         return self.folder / f"{part:06}.z"
 
     def _read(self, part: int) -> WireResponse | None:
+        import zlib
+
         try:
             packed = self._path(part).read_bytes()
         except OSError:
@@ -197,6 +206,8 @@ class Batching:
                     _remove(folder)
 
     def _tell_resumed(self, found: list[WireResponse]) -> None:
+        from keepa_cli.engine.countdown import clock
+
         moments = [datetime.fromisoformat(r.source.recorded_at) for r in found if r.source.recorded_at]
         age = clock(max(1, (self._call.ctx.now() - min(moments)).total_seconds()))
         done, of = len(found), len(self._keys)
@@ -240,6 +251,8 @@ def _remove(folder: Path) -> None:
 
 
 def _out_of_tokens(what: str, decision: pacing.Decision, bucket: pacing.Bucket | None) -> KeepaCliError:
+    from keepa_cli.keepa import answer
+
     ms = decision.wait_ms or None
     left = bucket.left if bucket else None
     return KeepaCliError(
