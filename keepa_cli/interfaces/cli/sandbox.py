@@ -16,10 +16,10 @@ from keepa_cli.interfaces.cli.common import State, common_options, split
 if TYPE_CHECKING:
     from keepa_cli.sandbox import LogEntry, Sandbox, SandboxConfig
 
-HELP = """Run a local Keepa for /product, /search, /category and /token.
+HELP = """Run a local Keepa: every endpoint, without account and tokens.
 
-It has Keepa's token bucket, an invented catalogue that follows from the seed, and faults on demand. It listens on
-this machine only and runs until Ctrl-C. Any key of 64 letters and digits is accepted.
+It has Keepa's token bucket, an invented catalogue that follows from the seed, trackings, and faults on demand. It
+listens on this machine only and runs until Ctrl-C. Any key of 64 letters and digits is accepted.
 
 \b
 Faults: NAME[=VALUE][xCOUNT][%PERCENT][@PATH], for example 429x3, slow=0.5, 503x2@/product, 500%10
