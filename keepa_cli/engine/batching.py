@@ -195,7 +195,7 @@ class Batching:
             self._warn(f"The kept answer {self._path(part)} is damaged; its request is sent again.")
             return None
         age = self._call.ctx.now() - stored_at
-        return WireResponse(200, "OK", {}, body, source) if age < LIFETIME else None
+        return WireResponse(200, "OK", {}, body, source) if abs(age) < LIFETIME else None
 
     def _forget_old(self) -> None:
         """Drop what earlier calls left and nobody came back for."""
