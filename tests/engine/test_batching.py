@@ -111,6 +111,7 @@ def test_what_is_kept_is_private_compressed_and_holds_no_key(home: Path) -> None
     leaky = {"json": remote.BUCKET | {"note": f"key={remote.KEY}"}, "echo_products": True}
     with ScriptedServer([leaky, leaky, RESET]) as server:
         broken_off(home, server)
+    assert len(state(home)) == 2
     for path in state(home):
         text = zlib.decompress(path.read_bytes())
         assert remote.KEY.encode() not in text and ASINS[0][:5].encode() in text
