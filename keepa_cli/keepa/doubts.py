@@ -12,7 +12,7 @@ from typing import Any
 from keepa_cli.keepa.csvtypes import CSV_TYPES
 
 Query = Mapping[str, str]
-NO_DATA = frozenset({3, 4})
+NO_DATA = (3, 4)
 """Product types without any data: nothing about them is suspicious."""
 ONLY_RANKS = 5
 NOT_REQUESTED = -2

@@ -29,7 +29,8 @@ def _view(body: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _row(deal: dict[str, Any], asked: domains.Domain) -> dict[str, Any]:
-    domain = domains.DOMAINS.get(deal.get("domainId", asked.id), asked)
+    number = deal.get("domainId")
+    domain = domains.DOMAINS.get(number, asked) if isinstance(number, int) else asked
     return {
         "asin": deal.get("asin"),
         "title": deal.get("title"),

@@ -63,7 +63,7 @@ class TestListAndShow:
         assert (row["name"], row["endpoint"], row["origin"]) == ("kettle", "product", "import")
         assert (row["recorded_at"], row["age_days"], row["interactions"]) == ("2026-05-10T04:19:28Z", 204, 1)
         assert [(r["name"], r["origin"]) for r in data["inbox"]] == [("tokens", "sandbox")]
-        assert good(ctx, "list", endpoint="seller")["fixtures"] == []
+        assert good(ctx, "list", endpoint="no-such-endpoint")["fixtures"] == []
         (ctx.cwd / "cassettes" / "mine").mkdir()
         cassette(ctx.cwd / "cassettes" / "mine" / "other.yaml", exchange())
         (stray,) = good(ctx, "list", endpoint="mine")["fixtures"]
