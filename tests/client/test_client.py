@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,7 +20,9 @@ from keepa_cli.client import CallFailed, methods
 from keepa_cli.core.errors import Kind
 from keepa_cli.core.registry import OPERATIONS
 from tests.conftest import REPO
+from tests.support.remote import BUCKET
 from tests.support.sandbox import KEY, running_sandbox
+from tests.support.scripted_server import ScriptedServer
 
 PRODUCT = "B0PPJ248DY"
 NOT_RECORDED = "B000000404"
@@ -138,6 +141,9 @@ def test_modes_that_make_no_sense_are_refused_at_once(client: Any, options: dict
 def test_a_fixture_answers_whatever_mode_the_environment_names(client: Any, clean_env: dict[str, str]) -> None:
     here = client(fixture=f"product_{PRODUCT}", env=clean_env | {"KEEPA_CLI_MODE": "live"})
     assert here.products.get(PRODUCT)["request"]["mode"] == "fixture"
+    shown = here.ask("config.show")
+    modes = [row["value"] for row in shown["settings"] if row["setting"] == "mode"]
+    assert modes == ["replay"] and shown["problem"] is None, "what an operation calls inside never goes live"
 
 
 def test_a_dry_run_writes_nothing(client: Any, home: Path) -> None:
@@ -156,6 +162,13 @@ def test_live_calls_pay_once_they_are_allowed_to(client: Any) -> None:
         assert result["ok"] and len(box.log) == 2 and KEY not in json.dumps(result)
         assert not here.products.get("B000000002", offers=20)["ok"], "the first client did not change"
         assert here.using(mode="dry-run").products.get(PRODUCT)["data"]["sent"] is False
+
+
+def test_a_key_that_an_answer_echoes_does_not_come_back(client: Any) -> None:
+    body = BUCKET | {"products": [{"asin": PRODUCT, "title": f"seen {KEY}"}], "echo": {"key": "anything"}}
+    with ScriptedServer([{"json": body}]) as server:
+        result = client("live", box=SimpleNamespace(base_url=server.url)).products.get(PRODUCT)
+    assert result["ok"] and KEY not in json.dumps(result) and "anything" not in json.dumps(result)
 
 
 def test_the_body_goes_to_a_file(client: Any, home: Path) -> None:
