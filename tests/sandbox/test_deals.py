@@ -37,8 +37,9 @@ def deals(post: Post) -> Callable[..., list[dict[str, Any]]]:
     return ask
 
 
-@pytest.mark.parametrize("slot", PRICE_TYPES)
+@pytest.mark.parametrize("slot", [0, 1, 3, 6, 8, 9, 18, 22, 33])
 def test_every_price_type_keeps_the_contract_and_its_least_drop(post: Post, slot: int) -> None:
+    assert slot in PRICE_TYPES
     answer = post("/deal", {"domainId": 1, "priceTypes": [slot], "dateRange": QUARTER, "page": 0})
     verdict = check("deals", answer.json(), answer.text)
     assert (answer.status_code, verdict.errors, verdict.unknown_fields) == (200, [], {})

@@ -19,7 +19,7 @@ from keepa_cli.sandbox.messages import read_call
 from tests.sandbox.conftest import ask
 from tests.support.sandbox import KEY, Clock, running_sandbox
 
-DEAL = json.dumps({"domainId": 1, "priceTypes": [1], "dateRange": 3})
+DEAL = json.dumps({"domainId": 1, "priceTypes": [6], "dateRange": 3})
 FINDER = json.dumps({"brand": ["Glimra"], "perPage": 150})
 SELLERS = json.dumps({"currentRating_gte": 90, "perPage": 0})
 TRACKING = json.dumps([{"asin": "B0AMAZON01", "mainDomainId": 1}, {"asin": "B0SINGLE01", "mainDomainId": 1}])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -87,13 +88,14 @@ def test_what_is_found_is_what_the_products_say(selection: dict[str, Any], holds
     """Every product found passes, and of those not found none of a sample does."""
     inside = found(selection)
     assert inside, "a filter without matches shows nothing"
-    shown = products(inside[:40])
+    shown = products(inside[:12])
     assert all(holds(p) for p in shown)
-    others = [asin for asin in every() if asin not in set(inside)][:40]
+    others = [asin for asin in every() if asin not in set(inside)][:12]
     assert others
     assert not any(holds(p) for p in products(others))
 
 
+@cache
 def every() -> list[str]:
     return found({"trackingSince_gte": 0})
 
@@ -112,7 +114,7 @@ def test_two_bounds_divide_what_has_a_value(name: str, bound: int) -> None:
 def test_the_catalogue_is_finite_and_the_default_order_is_the_sales_rank() -> None:
     asins = every()
     assert len(set(asins)) == len(asins) > 1200
-    ranks = [p["stats"]["current"][3] for p in products(asins[:60])]
+    ranks = [p["stats"]["current"][3] for p in products(asins[:30])]
     assert ranks == sorted(ranks) and ranks[0] > 0
 
 

@@ -123,12 +123,17 @@ SAMPLES = sorted((REPO / "cassettes").rglob("*.yaml"))
 def test_the_samples_sound_the_same_from_the_sandbox_and_from_plain_vcrpy(path: Path) -> None:
     recorded = parse_cassette(path.read_bytes(), path.name)[0]
     with vcr.use_cassette(str(path), record_mode="none", match_on=["method", "path", "query"]):
-        from_vcr = requests.get(recorded.url, timeout=10)
+        from_vcr = _sent_again(recorded, recorded.url)
     with running_sandbox(cassettes=REPO / "cassettes") as sandbox:
-        ours = requests.get(recorded.url.replace("https://api.keepa.com", sandbox.base_url), timeout=10)
+        ours = _sent_again(recorded, recorded.url.replace("https://api.keepa.com", sandbox.base_url))
     assert (ours.status_code, ours.reason, ours.content) == (from_vcr.status_code, from_vcr.reason, from_vcr.content)
     assert ours.content == recorded.body
     assert _lower(ours.headers) == _lower(from_vcr.headers) | {"content-length": str(len(recorded.body))}
+
+
+def _sent_again(recorded: Exchange, url: str) -> requests.Response:
+    headers = {"Content-Type": "application/json"} if recorded.request_body else {}
+    return requests.request(recorded.method, url, data=recorded.request_body, headers=headers, timeout=10)
 
 
 def _lower(headers: Mapping[str, str]) -> dict[str, str]:

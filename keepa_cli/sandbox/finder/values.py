@@ -231,6 +231,7 @@ def back_in_stock(entry: Entry, slot: int, days: int) -> bool:
 
 
 FLAGS: Mapping[str, Callable[[Entry], bool]] = {
+    "buyBoxIsAmazon": lambda e: e.market.sells_offers and e.market.histories.holders[-1][1] == AMAZON,
     "hasAPlus": lambda e: "aPlus" in e.full,
     "hasAPlusFromManufacturer": lambda e: any(a["fromManufacturer"] for a in e.full.get("aPlus", ())),
     "hasMainVideo": lambda e: any(v["creator"] == "Main" for v in e.full.get("videos", ())),
