@@ -10,9 +10,7 @@ from keepa_cli.keepa import answer, pacing
 from keepa_cli.keepa.pacing import MARGIN_MS, STEP_MS, Bucket
 
 
-@pytest.mark.parametrize(
-    ("left", "steps"), [(0, 1), (-4, 1), (-5, 2), (-9, 2), (-118, 24), (-0.5, 1)], ids=str
-)
+@pytest.mark.parametrize(("left", "steps"), [(0, 1), (-4, 1), (-5, 2), (-9, 2), (-118, 24), (-0.5, 1)], ids=str)
 def test_a_debt_waits_for_whole_steps(left: float, steps: int) -> None:
     assert pacing.wait_ms(Bucket(left, 12_000, 5)) == 12_000 + (steps - 1) * STEP_MS + MARGIN_MS
 
