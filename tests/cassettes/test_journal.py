@@ -6,7 +6,9 @@ import json
 import multiprocessing
 import os
 import resource
+import shutil
 import stat
+import threading
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -166,3 +168,19 @@ def test_a_row_is_one_line_of_ascii(path: Path) -> None:
     lines = path.read_bytes().splitlines()
     assert len(lines) == 3
     assert all(json.loads(line) and line.isascii() for line in lines)
+
+
+def test_folders_may_go_while_others_look(tmp_path: Path) -> None:
+    def come_and_go() -> None:
+        folders = [tmp_path / f"token-{n}" for n in range(40)]
+        for _ in range(40):
+            for folder in folders:
+                folder.mkdir(exist_ok=True)
+            for folder in folders:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    going = threading.Thread(target=come_and_go)
+    going.start()
+    while going.is_alive():
+        list(journal.recover(tmp_path))
+    going.join()
