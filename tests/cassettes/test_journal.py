@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import resource
 import shutil
 import stat
 import threading
@@ -105,6 +104,8 @@ def test_lines_that_are_no_rows_are_skipped(path: Path, junk: bytes) -> None:
 
 
 def _fill(path: Path, limit: int, answer: Any) -> None:
+    import resource
+
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     made = Journal.create(path, {"name": "product"})
     made.append(EXCHANGE, {})
