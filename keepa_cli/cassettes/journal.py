@@ -117,15 +117,29 @@ def recover(root: Path) -> Iterator[Journalled]:
 
     A journal without an exchange is handed out as well: its `sent` tells whether tokens may have been spent.
     """
-    for folder in sorted({path.parent for path in root.glob("*/*" + SUFFIX)}):
+    for folder in _listed(root):
+        if not _journals(folder):
+            continue
         with ExitStack() as held:
             try:
                 claim(folder, held)
             except KeepaCliError:
                 continue
-            for path in sorted(folder.glob("*" + SUFFIX)):
+            for path in _journals(folder):
                 yield read(path)
             release(folder)
+
+
+def _journals(folder: Path) -> list[Path]:
+    return [path for path in _listed(folder) if path.name.endswith(SUFFIX)]
+
+
+def _listed(folder: Path) -> list[Path]:
+    """What is in a folder now. A recorder that ends takes its folder away, also while others look."""
+    try:
+        return sorted(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def claim(folder: Path, held: ExitStack) -> None:
@@ -137,7 +151,7 @@ def claim(folder: Path, held: ExitStack) -> None:
 
 def release(folder: Path) -> None:
     """Remove the folder of a recording if nothing is left in it. The caller holds its lock."""
-    if any(folder.glob("*" + SUFFIX)):
+    if _journals(folder):
         return
     try:
         for part in (folder / RECORDER, folder):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import resource
+import shutil
 import stat
+import threading
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -103,6 +104,8 @@ def test_lines_that_are_no_rows_are_skipped(path: Path, junk: bytes) -> None:
 
 
 def _fill(path: Path, limit: int, answer: Any) -> None:
+    import resource
+
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     made = Journal.create(path, {"name": "product"})
     made.append(EXCHANGE, {})
@@ -166,3 +169,19 @@ def test_a_row_is_one_line_of_ascii(path: Path) -> None:
     lines = path.read_bytes().splitlines()
     assert len(lines) == 3
     assert all(json.loads(line) and line.isascii() for line in lines)
+
+
+def test_folders_may_go_while_others_look(tmp_path: Path) -> None:
+    def come_and_go() -> None:
+        folders = [tmp_path / f"token-{n}" for n in range(40)]
+        for _ in range(40):
+            for folder in folders:
+                folder.mkdir(exist_ok=True)
+            for folder in folders:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    going = threading.Thread(target=come_and_go)
+    going.start()
+    while going.is_alive():
+        list(journal.recover(tmp_path))
+    going.join()
