@@ -320,7 +320,7 @@ def remove_all(list_name: ListFlag = None) -> Request:
     view=lambda body, _: {"done": True, "body": body},
     examples=(
         "kc tracking webhook https://example.com/keepa --dry-run",
-        "kc tracking webhook --url-file - --live --yes < webhook.txt",
+        "kc tracking webhook --url-file webhook.txt --live --yes",
     ),
 )
 def webhook(

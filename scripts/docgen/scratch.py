@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -9,6 +10,18 @@ import sys
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parents[2]
+FILES: dict[str, object] = {
+    "trackings.json": [
+        {
+            "asin": "B001GZ6QEC",
+            "mainDomainId": 1,
+            "updateInterval": 6,
+            "thresholdValues": [{"domain": 1, "csvType": 0, "isDrop": True, "thresholdValue": 1999}],
+        }
+    ],
+    "webhook.txt": "https://example.com/keepa-hook",
+}
+"""What the examples in help pages read."""
 
 
 class Scratch:
@@ -18,6 +31,9 @@ class Scratch:
         self.home = home.resolve()
         self.work = self.home / "work"
         self.work.mkdir()
+        for name, content in FILES.items():
+            text = content if isinstance(content, str) else json.dumps(content)
+            (self.work / name).write_text(text, encoding="utf-8")
         kept = {k: v for k, v in os.environ.items() if not k.startswith("KEEPA_") and k not in {"CI", "TZ"}}
         self.env = kept | {
             "HOME": str(self.home),
