@@ -51,6 +51,10 @@ class Kept(OrderedDict[Any, Any]):
         return value
 
 
+_STANDING = Kept(KEPT_SHELF)
+"""What stands in the shops of a process: the same seed gives the same, so sandboxes share it."""
+
+
 @lru_cache(maxsize=16_384)
 def _refresh_minute(item: Item, period: int) -> int:
     return item.rng("refresh").randrange(period // 2) * 2
@@ -64,7 +68,6 @@ class Catalogue:
         self.changes = 0
         """How many prices were changed by hand."""
         self._markets = Kept(KEPT_MARKETS)
-        self._standing = Kept(KEPT_SHELF)
         self._trees: Kept = Kept(16)
         self._changed: dict[tuple[str, int], list[Change]] = {}
 
@@ -111,9 +114,9 @@ class Catalogue:
     def _entry(self, known: Card, domain: int, now: int) -> Entry:
         def make() -> Market:
             updated = self.updated(known.asin, domain, 1, now)
-            return self._standing.made(
-                (known.asin, domain, updated, self.changes), lambda: self._built(known.asin, domain, updated)
-            )
+            changes = tuple(self._changed.get((known.asin, domain), ()))
+            key = (self.seed, known.asin, domain, updated, changes)
+            return _STANDING.made(key, lambda: self._built(known.asin, domain, updated))
 
         return Entry(known, self.tree(domain), now, make)
 
