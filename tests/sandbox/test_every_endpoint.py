@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlencode
 
@@ -97,6 +98,18 @@ def test_contents_are_spoiled_beyond_products(sandbox: Sandbox) -> None:
     assert all(isinstance(c["websiteDisplayGroup"], list) for c in roots.values())
     sandbox.app.faults.clear()
     assert len(ask(sandbox, "/deal", selection=DEAL).json()["deals"]["dr"][0]["current"]) == 36
+
+
+def test_many_threads_at_once_are_charged_to_the_token(sandbox: Sandbox) -> None:
+    def work(number: int) -> list[int]:
+        paths = [path for path in CALLS if path != "/lightningdeal"]
+        sandbox.change_price("B0AMAZON01", 1, 500 + number)
+        return [ask(sandbox, p, domain=1, **CALLS[p][0]).status_code for p in paths[number:] + paths[:number]]
+
+    with ThreadPoolExecutor(8) as pool:
+        statuses = [status for found in pool.map(work, range(8)) for status in found]
+    assert statuses == [200] * 96
+    assert 3600 - sandbox.bucket.state().tokens_left == sum(entry.tokens for entry in sandbox.log)
 
 
 @pytest.mark.parametrize("path", ["/query", "/product", "/tracking"])
