@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from keepa_cli.cassettes.model import Exchange
+from keepa_cli.cassettes.own_layout import read_own
 from keepa_cli.cassettes.yaml_reader import Plain, Unsafe, read
 from keepa_cli.core.errors import KeepaCliError, Kind
 
@@ -62,7 +63,10 @@ def _load(data: bytes, file: str) -> Any:
         raise invalid_cassette(file, "it is UTF-16, not UTF-8")
     if not data.strip():
         raise invalid_cassette(file, "it is empty")
-    return _load_json(data, file) if data.lstrip()[:1] == b"{" else _load_yaml(data, file)
+    if data.lstrip()[:1] == b"{":
+        return _load_json(data, file)
+    own = read_own(data)
+    return _load_yaml(data, file) if own is None else own
 
 
 def _load_json(data: bytes, file: str) -> Any:

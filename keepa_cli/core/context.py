@@ -30,7 +30,7 @@ def _silent(_: str) -> None:
     """Progress that nobody watches."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Context:
     """The environment, the clock, the streams and what is made from them.
 

@@ -50,7 +50,7 @@ class Kind(StrEnum):
     INTERNAL_ERROR = "internal_error"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ErrorRow:
     """What a reader of an error kind needs: `retryable` says whether the same call can succeed later."""
 

@@ -12,7 +12,8 @@ from types import NoneType, UnionType
 from typing import Any, Literal
 
 
-@dataclass(frozen=True)
+# Comparisons and representations that nobody uses are left out: making them is a part of every start.
+@dataclass(frozen=True, eq=False, repr=False)
 class Param:
     """What a type hint cannot say about a parameter.
 
@@ -38,7 +39,7 @@ class Param:
     from_file: bool | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Arg:
     """A parameter as the generators see it; worked out from the signature, never written by hand."""
 
@@ -78,7 +79,7 @@ class Request:
     check: Callable[[datetime], None] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """Several requests that make one answer. `merge` turns their parsed bodies, in order, into one body."""
 
@@ -115,7 +116,7 @@ FREE = Cost()
 Effect = Literal["read", "write_local", "write_remote"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Operation:
     """`run` returns a Request or Batch (remote) or plain data (local); a parameter called `ctx` gets the Context,
     one called `call` a function `(name, params) -> data` that runs another operation."""

@@ -30,7 +30,7 @@ APP = "keepa-cli"
 CACHE_FILE = "responses.sqlite3"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SettingSpec:
     """One row of the settings table: its config key, environment name, default and reader."""
 
@@ -75,7 +75,7 @@ MAX_TTL = 31_536_000
 """A year: an answer of Keepa is never good for longer."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Settings:
     """The settings in force. `origin` maps each key to "flag", "environment", "config" or "default"."""
 

@@ -71,11 +71,14 @@ def _sent(call: Call, part: int, transport: Transport | None, money: Account) ->
 
 def _read(call: Call, request: Request, response: WireResponse) -> Answer:
     """An answer that reports no error; its shape is not judged yet."""
-    from keepa_cli.keepa import answer, graph
+    from keepa_cli.keepa import answer
 
     found = Answer(response, None, {}, [{"code": "recording", "message": note} for note in response.source.notes])
-    if request.binary and graph.is_picture(response):
-        return _picture(found, call)
+    if request.binary:
+        from keepa_cli.keepa import graph
+
+        if graph.is_picture(response):
+            return _picture(found, call)
     try:
         found.body = answer.parse_body(response)
         found.bucket = caching.bucket_of(found)

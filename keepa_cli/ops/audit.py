@@ -11,7 +11,7 @@ from keepa_cli.core.context import Context
 from keepa_cli.core.registry import Batch, Param, operation
 from keepa_cli.core.schema import bind
 from keepa_cli.ops._names import PRODUCTS_GET
-from keepa_cli.ops._params import Pair, parameters
+from keepa_cli.ops._pairs import Pair, parameters
 
 
 @operation(

@@ -15,7 +15,7 @@ from keepa_cli.core.schema import bind
 from keepa_cli.core.settings import cache_path as configured_path
 from keepa_cli.keepa.wire import encode
 from keepa_cli.ops._names import PRODUCTS_GET, REQUEST_GET
-from keepa_cli.ops._params import Pair, pairs, parameters
+from keepa_cli.ops._pairs import Pair, pairs, parameters
 from keepa_cli.store import cachekey
 
 if TYPE_CHECKING:

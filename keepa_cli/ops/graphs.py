@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from keepa_cli.core.registry import Param, Request, operation
 from keepa_cli.keepa import costs, graph
-from keepa_cli.ops._params import Asin, Domain, Pair, domain_id, pairs
+from keepa_cli.ops._pairs import Pair, pairs
+from keepa_cli.ops._params import Asin, Domain, domain_id
 
 Switch = Annotated[bool | None, Param(parse=graph.switch, accepts=("boolean", "integer"))]
 Colour = Annotated[str | None, Param(metavar="RRGGBB", parse=graph.colour)]

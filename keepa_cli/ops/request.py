@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from keepa_cli.core.registry import Cost, Param, Request, operation
 from keepa_cli.keepa import rawcosts
 from keepa_cli.ops._names import REQUEST_GET
-from keepa_cli.ops._params import Pair, pairs
+from keepa_cli.ops._pairs import Pair, pairs
 
 Endpoint = Annotated[
     str, Param("Path below the API, such as /product.", position=True, pattern=r"/[A-Za-z][A-Za-z0-9/_-]{0,63}")

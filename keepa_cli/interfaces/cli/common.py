@@ -15,7 +15,7 @@ from keepa_cli.core.registry import Operation
 from keepa_cli.engine.modes import Flags
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class State:
     """What the commands of one run share: the context and the options given before the command's name."""
 
