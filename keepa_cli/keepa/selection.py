@@ -139,7 +139,7 @@ class Refusals:
         first = {k: v for k, v in self.problems[0].items() if k != "message"}
         raise KeepaCliError(
             Kind.INVALID_ARGUMENTS,
-            f"The selection cannot be sent: {text}.",
+            f"The selection cannot be sent: {text}" + ("" if text.endswith(("?", ".")) else "."),
             details={"errors": self.problems, **first},
             next_actions=["Correct these fields; --dry-run shows what would be sent."],
         )
