@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -16,6 +17,11 @@ import pytest
 REPO = Path(__file__).parents[1]
 SHARED = REPO.parent / "shared"
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts background jobs deaf to Ctrl-C, and processes of tests would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
