@@ -11,7 +11,7 @@ from typing import Any
 
 from keepa_cli.cassettes.yaml_reader import Plain
 
-_TEXT = rb"(?:'[ -&(-~]*'|[A-Za-z/](?:[\w./?&=%+,;~@*()-]|:(?=\S)| (?=[\w(/*]))*)"
+_TEXT = rb"(?:'[ -&(-~]*'|[A-Za-z/](?:[\w./?&=%+,;~@*()-]|:(?=\S)| (?=[\w(/*]))*+)"
 _HEADERS = rb"    headers:(?: \{\}\n|\n((?:      [A-Za-z][A-Za-z0-9-]*:\n(?:      - " + _TEXT + rb"\n)+)+))"
 _INTERACTION = re.compile(
     rb"- request:\n    body: null\n" + _HEADERS + rb"    method: (GET)\n    uri: (" + _TEXT + rb")\n"

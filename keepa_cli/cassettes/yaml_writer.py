@@ -14,7 +14,7 @@ from keepa_cli.cassettes.model import Exchange
 _BATCH = 1 << 16
 _WHOLE = 1 << 20
 _LONGEST_KEY = 500
-_PLAIN = re.compile(r"[A-Za-z/](?:[\w./?&=%+,;~@*()-]|:(?=\S)| (?=[\w(/*]))*", re.ASCII)
+_PLAIN = re.compile(r"[A-Za-z/](?:[\w./?&=%+,;~@*()-]|:(?=\S)| (?=[\w(/*]))*+", re.ASCII)
 _NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 _LITERAL = bytes([*range(0x20, 0x7F), 0x0A, 0x09])
 _CONTROLS = bytes(n for n in range(0x20) if n not in (0x09, 0x0A, 0x0D))
