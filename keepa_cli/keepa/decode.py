@@ -10,7 +10,7 @@ from keepa_cli.keepa.clock import as_minute, field_time, series_time
 from keepa_cli.keepa.csvtypes import CSV_TYPES, SeriesKind, csv_type
 from keepa_cli.keepa.domains import Domain
 from keepa_cli.keepa.money import amount
-from keepa_cli.keepa.series import packed_problems, plain
+from keepa_cli.keepa.series import group_times, packed_problems, plain
 
 VALUES = frozenset({"current", "atIntervalStart", "avg", "avg30", "avg90", "avg180", "avg365"})
 EXTREMES = frozenset({"min", "max", "minInInterval", "maxInInterval"})
@@ -128,14 +128,8 @@ def _packed(product: Mapping[str, Any]) -> Iterator[tuple[str, int, Any]]:
 
 def text_problems(packed: Any, stride: int) -> list[str]:
     """The same for a history of texts, whose times are decimal texts."""
-    if packed is None:
-        return []
-    if not isinstance(packed, list):
-        return [f"not an array but {type(packed).__name__}"]
-    problems = []
-    if rest := len(packed) % stride:
-        problems.append(f"{rest} values after the last group of {stride}")
-    times = [as_minute(t) for t in packed[: len(packed) - rest : stride]]
+    problems, written = group_times(packed, stride)
+    times = [as_minute(t) for t in written]
     known = [t for t in times if t is not None]
     if len(known) < len(times):
         problems.append("holds times that are no Keepa minutes")

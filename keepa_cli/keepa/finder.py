@@ -129,10 +129,3 @@ def _notes(sent: Mapping[str, Any]) -> list[str]:
     if len(bounds) == len(filters) and all(value == -1 for value in filters):
         notes.append("Every bound is -1 (none): Keepa was seen refusing such selections.")
     return notes
-
-
-def bounds_of(name: str, text: str) -> dict[str, int]:
-    """`1000..5000` as the two bounds of a field; either end may be left out."""
-    low, _, high = text.partition("..")
-    found = {f"{name}_gte": low, f"{name}_lte": high}
-    return {bound: int(value) for bound, value in found.items() if value}

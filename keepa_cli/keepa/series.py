@@ -72,19 +72,23 @@ class Series:
         return self.landing[-1] if self.times else -1
 
 
+def group_times(packed: Any, stride: int) -> tuple[list[str], list[Any]]:
+    """What is wrong with the layout of an array of groups, and the first value of every whole group."""
+    if packed is None:
+        return [], []
+    if not isinstance(packed, list):
+        return [f"not an array but {type(packed).__name__}"], []
+    rest = len(packed) % stride
+    problems = [f"{rest} values after the last group of {stride}"] if rest else []
+    return problems, packed[: len(packed) - rest : stride]
+
+
 def packed_problems(packed: Any, stride: int) -> list[str]:
     """What is wrong with a packed array of numbers; nothing for null. Times that do not increase are
     also what a wrong stride looks like."""
-    if packed is None:
-        return []
-    if not isinstance(packed, list):
-        return [f"not an array but {type(packed).__name__}"]
-    problems = []
-    if rest := len(packed) % stride:
-        problems.append(f"{rest} values after the last group of {stride}")
-    if not set(map(type, packed)) <= {int}:
+    problems, times = group_times(packed, stride)
+    if isinstance(packed, list) and not set(map(type, packed)) <= {int}:
         return [*problems, "holds values that are not integers"]
-    times = packed[: len(packed) - rest : stride]
     if times and not -OFFSET <= min(times) <= max(times) <= LATEST:
         problems.append("holds times that are no Keepa minutes")
     if times != sorted(times) or len(set(times)) != len(times):

@@ -10,7 +10,7 @@ from keepa_cli.core.context import Context, find_key
 from keepa_cli.core.errors import KeepaCliError, Kind, invalid
 from keepa_cli.core.files import lock, refuse_link, write_atomic
 from keepa_cli.core.registry import Param, operation
-from keepa_cli.core.settings import SETTINGS, exposed, read_config, refuse_exposed
+from keepa_cli.core.settings import SETTINGS, read_config, refuse_exposed
 
 DryRun = Annotated[bool, Param("Show what would be written; write nothing.")]
 KEY_LENGTH = 64
@@ -166,11 +166,10 @@ def _store(ctx: Context, name: str, value: Any, dry_run: bool) -> dict[str, Any]
     path = ctx.settings.config_path
     refuse_link(path)
     with lock(path.parent, what="the configuration"):
-        _, problem = read_config(path)
+        stored, problem = read_config(path)
         if problem:
             raise problem
-        has_key = "api_key" in read_config(path)[0]
-        if has_key and exposed(path):
+        if "api_key" in stored:
             refuse_exposed(path)
         if not dry_run:
             import tomlkit

@@ -13,7 +13,7 @@ from keepa_cli.keepa.series import Series, read_series
 from keepa_cli.sandbox.catalogue import identity as names
 from keepa_cli.sandbox.catalogue.history import Histories, histories
 from keepa_cli.sandbox.catalogue.seeds import MAX_CATEGORY, Item
-from keepa_cli.sandbox.catalogue.steps import even, value_at
+from keepa_cli.sandbox.catalogue.steps import even
 from keepa_cli.sandbox.catalogue.traits import DOWNLOADABLE, EBOOK, VARIATION_PARENT, product_type, traits
 from keepa_cli.sandbox.catalogue.tree import Node, Tree, display_group
 
@@ -203,7 +203,3 @@ def steps_of(known: Histories, slot: int) -> list[tuple[int, int]]:
     """A pair series as points."""
     row = known.rows.get(slot) or []
     return list(zip(row[::2], row[1::2], strict=True))
-
-
-def price_now(known: Histories, slot: int, minute: int) -> int:
-    return value_at(steps_of(known, slot), minute)
