@@ -119,7 +119,12 @@ Effect = Literal["read", "write_local", "write_remote"]
 @dataclass(frozen=True, eq=False, repr=False)
 class Operation:
     """`run` returns a Request or Batch (remote) or plain data (local); a parameter called `ctx` gets the Context,
-    one called `call` a function `(name, params) -> data` that runs another operation."""
+    one called `call` a function `(name, params) -> envelope` that runs another operation.
+
+    `view` makes the data of a remote operation from the body, purely; `finish(ctx, call, data, params)` then does
+    what needs this machine or a further call: write files, look up what was found. It does not run on a dry run.
+    A local operation with `passes_mode` takes --live and its like for the operations that it runs.
+    """
 
     name: str
     run: Callable[..., Any]
@@ -131,10 +136,14 @@ class Operation:
     effect: Effect
     needs: tuple[str, ...]
     cacheable: bool = True
+    finish: Callable[..., dict[str, Any]] | None = None
+    tool_name: str | None = None
+    passes_mode: bool = False
 
     @property
     def tool(self) -> str:
-        return self.name.replace(".", "_").replace("-", "_")
+        """The name of the MCP tool: that of the operation in underscores, unless the contract gives another."""
+        return self.tool_name or self.name.replace(".", "_").replace("-", "_")
 
     @cached_property
     def remote(self) -> bool:
@@ -189,6 +198,9 @@ def operation(
     examples: Sequence[str] = (),
     effect: Effect = "read",
     cacheable: bool = True,
+    finish: Callable[..., dict[str, Any]] | None = None,
+    tool: str | None = None,
+    passes_mode: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a typed function as the operation `name` ("family.verb"). Its docstring is the help.
 
@@ -199,7 +211,10 @@ def operation(
         if name in OPERATIONS:
             raise ValueError(f"operation {name!r} is declared twice")
         needs = tuple(p for p in inspect.signature(fn).parameters if p in INJECTED)
-        OPERATIONS[name] = Operation(name, fn, toolset, cost, returns, view, tuple(examples), effect, needs, cacheable)
+        OPERATIONS[name] = Operation(
+            *(name, fn, toolset, cost, returns, view, tuple(examples), effect, needs),
+            *(cacheable, finish, tool, passes_mode),
+        )
         return fn
 
     return register

@@ -19,6 +19,7 @@ from keepa_cli.engine.batching import Batching
 from keepa_cli.engine.budget import budget_of, note_blocked
 from keepa_cli.engine.caching import CallCache
 from keepa_cli.engine.call import Answer, Call, Transport
+from keepa_cli.engine.calling import caller
 from keepa_cli.engine.gate import gate
 from keepa_cli.engine.options import Options
 from keepa_cli.engine.sending import send_all
@@ -109,6 +110,9 @@ def _answer(call: Call, answers: list[Answer], money: Account, notes: list[dict[
     merged = planned.merge([a.body for a in answers]) if isinstance(planned, Batch) else answers[0].body
     shape: Any = answers[0].response.body if merged is None else merged
     data: dict[str, Any] = op.view(shape, bound) if op.view else {"body": merged}
+    found = data.pop("warnings", []) if op.view else []
+    if op.finish:
+        data = op.finish(ctx, caller(ctx, options, same_mode=True), data, bound)
     latest = next((a for a in reversed(answers) if a.sent), answers[-1])
     bucket = dict(latest.bucket) | {"estimated": estimate(op, call.cost, ctx)}
     consumed = [a.bucket["tokens_consumed"] for a in answers if a.bucket.get("tokens_consumed") is not None]
@@ -120,12 +124,12 @@ def _answer(call: Call, answers: list[Answer], money: Account, notes: list[dict[
     if op.name == TOKENS_STATUS and call.spends:
         data["spending"] = money.facts()
     warnings = _request_notes(call.requests) + [w for a in answers for w in a.warnings]
-    warnings += money.warnings() + notes
+    warnings += money.warnings() + notes + found
     provenance = modes.provenance(call.mode, answers, ctx) | money.provenance()
     result = envelope.ok(op.name, call.shown, data, token_bucket=bucket, warnings=warnings, provenance=provenance)
     single = len(answers) == 1 and merged is not None and data.get("body") is answers[0].body
     if options.out:
-        raw = answers[0].response.body if single or merged is None else None
+        raw = answers[0].response.body if len(answers) == 1 else None
         data["output"] = modes.write_out(options.out, raw, merged, ctx)
         data.pop("body", None)
     elif single:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 from keepa_cli.core import envelope
@@ -12,7 +11,7 @@ from keepa_cli.core.envelope import Envelope
 from keepa_cli.core.errors import KeepaCliError, Kind, internal_error
 from keepa_cli.core.registry import Operation
 from keepa_cli.engine import inputs
-from keepa_cli.engine.modes import Flags
+from keepa_cli.engine.calling import caller
 from keepa_cli.engine.options import Options
 
 
@@ -43,7 +42,7 @@ def _run_local(op: Operation, bound: dict[str, Any], ctx: Context, options: Opti
     flags = options.flags
     if flags.dry_run and any(a.name == "dry_run" for a in op.args):
         bound["dry_run"] = True
-    elif flags.given():
+    elif flags.given() and (flags.fixture or not op.passes_mode):
         raise KeepaCliError(
             Kind.INVALID_ARGUMENTS,
             f"{op.name} works on this machine only: {', '.join(flags.given())} does not apply.",
@@ -53,27 +52,7 @@ def _run_local(op: Operation, bound: dict[str, Any], ctx: Context, options: Opti
     if "ctx" in op.needs:
         injected["ctx"] = ctx
     if "call" in op.needs:
-        injected["call"] = caller(ctx, options)
+        injected["call"] = caller(ctx, options, same_mode=op.passes_mode)
     data = op.run(**injected, **bound)
     warnings = data.pop("warnings", []) if isinstance(data, dict) else []
     return envelope.ok(op.name, {"transport": options.transport}, data, warnings=warnings)
-
-
-def caller(ctx: Context, options: Options) -> Callable[..., Envelope]:
-    """What composite operations run other operations with: `call(name, params, **changes of Options)`.
-
-    `flags` may be a plain dict: operations do not know the engine's classes.
-    """
-
-    def call(name: str, params: Mapping[str, Any], **changes: Any) -> Envelope:
-        from keepa_cli.engine.accounting import inner_key
-
-        if options.find is None:
-            raise KeepaCliError(Kind.UNKNOWN_COMMAND, f"{name} cannot be run from here.")
-        if isinstance(changes.get("flags"), dict):
-            changes["flags"] = Flags(**changes["flags"])
-        fresh = {"flags": Flags(), "out": None, "text": False, "idempotency_key": inner_key(options, name, params)}
-        inner = replace(options, **(fresh | changes))
-        return run(options.find(name), params, ctx, inner)
-
-    return call

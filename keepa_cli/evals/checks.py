@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from keepa_cli.evals.paths import json_type
+from keepa_cli.core.paths import json_type
 
 TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 LONGEST_PATTERN = 500

@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.files import read_bytes
+from keepa_cli.core.paths import parse
 from keepa_cli.evals.checks import CHECKS
 from keepa_cli.evals.model import Assertion, Eval, Step
-from keepa_cli.evals.paths import parse
 
 EVAL_KEYS = ("id", "description", "kind", "command", "steps", "params", "mode", "fixture", "assertions")
 STEP_KEYS = ("command", "params", "mode", "fixture", "assertions")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from keepa_cli.evals.paths import Path as JsonPath
+from keepa_cli.core.paths import Path as JsonPath
 
 Call = Callable[[str, Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
 """Runs a command: (operation name, parameters, mode flags) -> envelope."""

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from keepa_cli.core.errors import KeepaCliError
+from keepa_cli.core.paths import Missing, parse
 from keepa_cli.core.redact import Redactor
 from keepa_cli.evals.checks import CHECKS
 from keepa_cli.evals.model import Assertion, Call, Eval, Failure, Step, Verdict
-from keepa_cli.evals.paths import Missing, parse
 
 LONGEST_SHOWN = 200
 SUCCEEDS = Assertion(parse("$.ok"), "equals", True)

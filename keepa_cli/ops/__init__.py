@@ -11,6 +11,7 @@ from pathlib import Path
 
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.registry import OPERATIONS, Operation
+from keepa_cli.ops._names import ALIASES
 
 
 def families() -> list[str]:
@@ -43,6 +44,7 @@ def load_all() -> list[Operation]:
 
 def find(name: str) -> Operation:
     """The operation called `name`. Raises `unknown_command` with the nearest names."""
+    name = ALIASES.get(name, name)
     family = name.partition(".")[0]
     if family in families():
         load(family)

@@ -7,3 +7,41 @@ EVALS_RUN = "evals.run"
 PRODUCTS_GET = "products.get"
 PROMOTE_AND_VERIFY = "cassettes.promote-and-verify"
 REQUEST_GET = "request.get"
+BATCH_ASINS = "batch.asins"
+BESTSELLERS_GET = "bestsellers.get"
+BROWSE_SNAPSHOT = "browse.snapshot"
+CATEGORIES_PRODUCTS = "categories.products"
+CATEGORIES_FINDER_SELECTION = "categories.finder-selection"
+FAST_MOVERS = "business.find-fast-movers"
+FIGURES_RESEARCH = "figures.research"
+FINDER_QUERY = "finder.query"
+HISTORY_EXPORT = "history.export"
+INVENTORY_AUDIT = "business.inventory-audit"
+MARKET_OPPORTUNITY = "business.market-opportunity"
+PRODUCTS_COMPARE = "products.compare"
+PRODUCTS_SEARCH = "products.search"
+PRODUCTS_SUMMARY = "products.summary"
+PROFIT = "business.profit"
+REPORTS_BUILD = "reports.build"
+RESEARCH_BRIEF = "research.brief"
+RESEARCH_GRAPH_MERGE = "research-graph.merge"
+RESEARCH_QUERY = "research.query"
+RESEARCH_RESOLVE = "research.resolve"
+SELLERS_GET = "sellers.get"
+TRACKING_GET = "tracking.get"
+TRACKING_LIST = "tracking.list"
+TRACKING_NOTIFICATIONS = "tracking.notifications"
+WORKFLOW_PLAN = "workflow.plan"
+WORKFLOW_RUN = "workflow.run"
+
+ALIASES = {
+    "agent.profile.generate": "business.agent-profile",
+    "inventory.audit": "business.inventory",
+    "research.context.query": RESEARCH_QUERY,
+    "research.target.resolve": RESEARCH_RESOLVE,
+    "research_brief.export": RESEARCH_BRIEF,
+    "research_graph.merge": RESEARCH_GRAPH_MERGE,
+    "seller-metrics.summary": "business.seller-metrics",
+    "velocity.research": "business.velocity",
+}
+"""Other names that the contract's first edition gives to operations: what they answer tells the name of today."""

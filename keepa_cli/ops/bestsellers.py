@@ -11,6 +11,7 @@ from keepa_cli.core.registry import Param, Request, operation
 from keepa_cli.keepa import costs
 from keepa_cli.keepa.containers import best_sellers
 from keepa_cli.ops._listing import Limit, cut, limit_note
+from keepa_cli.ops._names import BESTSELLERS_GET
 from keepa_cli.ops._params import Domain, domain_id
 
 MONTHS_KEPT = 36
@@ -85,7 +86,7 @@ def _month(now: datetime, ago: int) -> str:
 
 
 @operation(
-    "bestsellers.get",
+    BESTSELLERS_GET,
     toolset="research",
     cost=lambda _: costs.bestsellers(),
     returns="bestsellers",

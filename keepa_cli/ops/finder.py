@@ -8,6 +8,7 @@ from keepa_cli.core.registry import Cost, Param, Request, operation
 from keepa_cli.keepa import containers, costs, finder
 from keepa_cli.keepa.selection import MAX_RESULTS, selection_request
 from keepa_cli.ops import _selections as parts
+from keepa_cli.ops._names import FINDER_QUERY
 from keepa_cli.ops._params import Domain, domain_id
 from keepa_cli.ops._selections import Assignment, CategoryId, Page, Range, Selection, Sort, Text
 
@@ -63,7 +64,7 @@ def _view(body: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
 
 
 @operation(
-    "finder.query",
+    FINDER_QUERY,
     toolset="research",
     cost=_cost,
     returns="finder",

@@ -10,7 +10,7 @@ from keepa_cli.core.registry import Batch, Cost, Param, Request, operation
 from keepa_cli.keepa import costs
 from keepa_cli.keepa.clock import from_iso, from_unix_ms
 from keepa_cli.ops._batches import chunks, merge_products, product_items
-from keepa_cli.ops._names import PRODUCTS_GET
+from keepa_cli.ops._names import PRODUCTS_GET, PRODUCTS_SEARCH
 from keepa_cli.ops._params import Asin, Code, Domain, domain_id
 
 _DAYS = re.compile(r"\d{1,5}")
@@ -166,7 +166,7 @@ def _search_cost(params: dict[str, Any]) -> Cost:
 
 
 @operation(
-    "products.search",
+    PRODUCTS_SEARCH,
     toolset="research",
     cost=_search_cost,
     returns="search_product",

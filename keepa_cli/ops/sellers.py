@@ -10,6 +10,7 @@ from keepa_cli.core.registry import Cost, Param, Request, operation
 from keepa_cli.keepa import containers, costs, sellerfinder
 from keepa_cli.keepa.selection import selection_request
 from keepa_cli.ops import _selections as parts
+from keepa_cli.ops._names import SELLERS_GET
 from keepa_cli.ops._params import Domain, domain_id
 from keepa_cli.ops._selections import CategoryId, Page, Range, Selection, Sort, Text
 
@@ -50,7 +51,7 @@ def _get_cost(params: dict[str, Any]) -> Cost:
 
 
 @operation(
-    "sellers.get",
+    SELLERS_GET,
     toolset="research",
     cost=_get_cost,
     returns="sellers",

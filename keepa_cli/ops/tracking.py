@@ -15,6 +15,7 @@ from keepa_cli.keepa import tracking as rules
 from keepa_cli.keepa.clock import LATEST, from_iso
 from keepa_cli.keepa.trackview import notification_row, tracking_row
 from keepa_cli.ops._listing import rows, texts
+from keepa_cli.ops._names import TRACKING_GET, TRACKING_LIST, TRACKING_NOTIFICATIONS
 from keepa_cli.ops._params import Asin, Domain
 
 READING, WRITING = "tracking-readonly", "tracking"
@@ -108,7 +109,7 @@ def _notifications(body: dict[str, Any], params: dict[str, Any]) -> dict[str, An
 
 
 @operation(
-    "tracking.list",
+    TRACKING_LIST,
     toolset=READING,
     cacheable=False,
     returns="tracking",
@@ -150,7 +151,7 @@ def list_names() -> Request:
 
 
 @operation(
-    "tracking.get",
+    TRACKING_GET,
     toolset=READING,
     cacheable=False,
     returns="tracking",
@@ -166,7 +167,7 @@ def get(asin: Annotated[Asin, Param("The tracked product.", position=True)], lis
 
 
 @operation(
-    "tracking.notifications",
+    TRACKING_NOTIFICATIONS,
     toolset=READING,
     cacheable=False,
     cost=lambda params: Cost(confirm=bool(params["mark_read"])),

@@ -12,7 +12,7 @@ import pytest
 from keepa_cli.core.context import Context
 from keepa_cli.core.errors import KeepaCliError
 from keepa_cli.engine import Options
-from keepa_cli.engine.runner import caller
+from keepa_cli.engine.calling import caller
 from keepa_cli.evals import Eval, Verdict, load_file, run_eval
 from keepa_cli.ops import find
 from keepa_cli.ops.evals import guarded

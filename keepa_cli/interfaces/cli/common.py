@@ -41,6 +41,7 @@ class CommonOption(click.Option):
 ALWAYS = frozenset({"as_json", "verbose"})
 CONSENT = frozenset({"yes", "max_tokens", "no_wait", "idempotency_key"})
 
+MODES = frozenset({"dry_run", "replay", "live", "record"})
 CACHE = frozenset({"cache_ttl", "no_cache"})
 
 
@@ -48,7 +49,9 @@ def options_for(op: Operation) -> list[click.Parameter]:
     """The common options that mean something to `op` and that it does not have itself."""
     own = {a.name for a in op.args}
     wanted = set(COMMON_NAMES) if op.remote else ALWAYS | (CONSENT if "call" in op.needs else set())
-    if not op.takes_cache_options:
+    if op.passes_mode:
+        wanted |= MODES | CACHE
+    elif not op.takes_cache_options:
         wanted -= CACHE
     if not op.batched:
         wanted -= {"fresh"}

@@ -1,4 +1,4 @@
-"""Paths into an envelope: `$.data.body.products[0].asin`, `data.body["a.key"]`, `items[-1]`."""
+"""Paths into JSON data: `$.data.body.products[0].asin`, `data.body["a.key"]`, `items[-1]`."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepa_cli.evals.paths import Missing, parse, render
+from keepa_cli.core.paths import Missing, parse, render
 
 BODY = {"data": {"body": {"products": [{"asin": "A"}, {"asin": "B", "a.key": 7}], "1": "one", "": "empty"}}}
 
