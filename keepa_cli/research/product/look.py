@@ -1,0 +1,36 @@
+"""One look at a product: the subject, how much of it is wanted, and the sections built so far."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from typing import Any
+
+from keepa_cli.research.needs import Planner
+from keepa_cli.research.subject import Subject
+
+WINDOWS = (7, 30, 90, 180, 365)
+HISTORY_LIMIT = 10
+
+
+@dataclass
+class Look:
+    """Sections may read each other through `section`: each is built once, when first asked for.
+
+    `windows` are the days of the temporal features, `history_limit` how many of the newest points of a series a
+    history section shows, `plan` turns a need into an entry of `next_actions`.
+    """
+
+    subject: Subject
+    plan: Planner
+    profile: str
+    windows: tuple[int, ...] = WINDOWS
+    history_limit: int = HISTORY_LIMIT
+    _built: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def section(self, name: str) -> Any:
+        """The section `name`, made by `section(look)` of the module of that name."""
+        if name not in self._built:
+            module = importlib.import_module(f"keepa_cli.research.product.{name}")
+            self._built[name] = module.section(self)
+        return self._built[name]
