@@ -33,7 +33,7 @@ def series_named(text: str) -> CsvType:
         return BY_VIEW_NAME[word]
     if word.upper() in BY_NAME:
         return BY_NAME[word.upper()]
-    if word.isdecimal() and len(word) < 4 and int(word) < len(CSV_TYPES):
+    if word.isascii() and word.isdecimal() and len(word) < 4 and int(word) < len(CSV_TYPES):
         return CSV_TYPES[int(word)]
     import difflib
 
