@@ -1,0 +1,1 @@
+"""What agents use, whatever the protocol: tools, sessions, resources, prompts. No protocol library in here."""
