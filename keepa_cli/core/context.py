@@ -37,7 +37,7 @@ class Context:
     `services` caches objects that outlive one call (the cassette library, the HTTP session); `service()`
     makes them on first use. `ask_secret` prompts a person without echo; only a terminal gives one.
     `tell` shows a line of progress. `interrupted_while_spending` is set when a live call was cut off by the user,
-    `after_interrupt` to what that user should read then.
+    `after_interrupt` to what that user should read then. With `offline` no call goes live, whatever asks for it.
     """
 
     env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
@@ -53,6 +53,7 @@ class Context:
     tell: Callable[[str], None] = _silent
     interrupted_while_spending: bool = False
     after_interrupt: str | None = None
+    offline: bool = False
     _making: threading.RLock = field(default_factory=threading.RLock, repr=False, compare=False)
 
     @cached_property

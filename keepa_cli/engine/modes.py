@@ -66,10 +66,21 @@ def choose(flags: Flags, ctx: Context) -> Mode:
     if not given and problem is not None and problem.details.get("setting") == "mode":
         raise problem
     mode = _MODE_OF_FLAG[given[0]] if given else ctx.settings.mode
+    if ctx.offline and mode in SPENDING_MODES:
+        raise _offline(mode)
     allowed_in_ci = ctx.env.get("KEEPA_CLI_ALLOW_LIVE_IN_CI") == "1"
     if mode in SPENDING_MODES and ctx.in_ci and not allowed_in_ci:
         raise KeepaCliError(Kind.LIVE_BLOCKED_IN_CI, f"CI is set, so {mode.value} calls are refused.")
     return mode
+
+
+def _offline(mode: Mode) -> KeepaCliError:
+    return KeepaCliError(
+        Kind.INVALID_ARGUMENTS,
+        f"This session answers from recordings only: a {mode.value} call is refused.",
+        details={"field": "mode", "value": mode.value},
+        next_actions=["Start the session with --live, or leave the mode out."],
+    )
 
 
 def transport_for(mode: Mode, flags: Flags, ctx: Context, *, wait: bool = True) -> Transport:

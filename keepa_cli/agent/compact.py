@@ -1,0 +1,116 @@
+"""Answers small enough for a message: whole facts, what was left out, and where all of it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from keepa_cli.agent.roots import output_folder
+from keepa_cli.agent.uris import SCHEME, encode_text
+from keepa_cli.core.context import Context
+from keepa_cli.core.files import write_atomic
+
+LIMIT = 56_000
+"""Characters of JSON: hosts refuse more than about 25,000 tokens, and the same text comes twice."""
+
+
+def compacted(result: dict[str, Any], key: str, ctx: Context) -> dict[str, Any]:
+    """`result` as it is where it fits. Else the whole answer goes to a file, long lists and texts are cut after whole
+    items, `data.truncated` tells what was cut, and `mcp_resource_manifest` where everything is."""
+    size = _size(result)
+    found = dict(result)
+    if size > LIMIT:
+        whole = result.get("data")
+        small = _without_body(whole)
+        found["data"] = _cut(small, _size(small) + size - _size(whole) - LIMIT + 4_000)
+        resource = _written(result, key, ctx)
+        found["mcp_resource_manifest"] = {"strategy": "summary_with_resource_refs", "resources": [resource]}
+    return found
+
+
+def _without_body(data: Any) -> Any:
+    """`data` without a raw body: its packed arrays mean nothing once they are cut."""
+    body = data.get("body") if isinstance(data, Mapping) else None
+    if not isinstance(body, Mapping):
+        return data
+    lists = {name: len(value) for name, value in body.items() if isinstance(value, list | Mapping)}
+    return {**data, "body": {"omitted": True, "size_characters": _size(body), "entries": lists}}
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _written(result: Mapping[str, Any], key: str, ctx: Context) -> dict[str, Any]:
+    folder = output_folder(ctx)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = folder / (key.replace(":", "-") + ".json")
+    text = json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    write_atomic(path, text, mode=0o600)
+    return {"uri": output_uri(str(path)), "type": "output", "path": str(path), "mimeType": "application/json"}
+
+
+def output_uri(path: str) -> str:
+    """The address of a file that was written."""
+    return f"{SCHEME}output/{encode_text(path)}"
+
+
+def _cut(data: Any, excess: int) -> Any:
+    """`data` without its longest parts until `excess` characters are gone."""
+    truncated: list[dict[str, Any]] = []
+    found = data
+    while excess > 0:
+        path, longest = _longest(found, ())
+        if longest is None:
+            break
+        kept = _shortened(longest, excess)
+        saved = _size(longest) - _size(kept)
+        if saved <= 0:
+            break
+        truncated.append(
+            {"path": "data" + "".join(f"[{p!r}]" for p in path), "shown": len(kept), "total": len(longest)}
+        )
+        found = _replaced(found, path, kept)
+        excess -= saved
+    return {**found, "truncated": truncated} if isinstance(found, Mapping) and truncated else found
+
+
+def _longest(value: Any, path: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
+    """The innermost list or text that holds most of `value`."""
+    if isinstance(value, str):
+        return path, value if len(value) > 200 else None
+    inner = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    sized = [(k, v, _size(v)) for k, v in inner if isinstance(v, str | list | Mapping)]
+    if not sized:
+        return path, value if isinstance(value, list) and len(value) > 1 else None
+    name, part, size = max(sized, key=lambda row: row[2])
+    if isinstance(value, list) and len(value) > 1 and size * 2 < _size(value):
+        return path, value
+    found = _longest(part, (*path, name))
+    if found[1] is None and isinstance(value, list) and len(value) > 1:
+        return path, value
+    return found
+
+
+def _shortened(part: Any, excess: int) -> Any:
+    if isinstance(part, str):
+        return part[: max(100, len(part) - excess)]
+    kept: list[Any] = []
+    size, room = 0, max(0, _size(part) - excess)
+    for item in part:
+        size += _size(item) + 1
+        if size > room and kept:
+            break
+        kept.append(item)
+    return kept if len(kept) < len(part) else part[: len(part) // 2]
+
+
+def _replaced(value: Any, path: tuple[Any, ...], part: Any) -> Any:
+    if not path:
+        return part
+    name, *rest = path
+    inner = _replaced(value[name], tuple(rest), part)
+    if isinstance(value, Mapping):
+        return {**value, name: inner}
+    return [*value[:name], inner, *value[name + 1 :]]

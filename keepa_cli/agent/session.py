@@ -1,0 +1,271 @@
+"""One agent's session: every call goes through here, whatever protocol it came by."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from keepa_cli import ops
+from keepa_cli.agent import profiles
+from keepa_cli.agent.arguments import Arguments, CallOptions, split
+from keepa_cli.agent.compact import compacted
+from keepa_cli.agent.problems import bad_params
+from keepa_cli.agent.roots import Roots
+from keepa_cli.agent.runtime import resolve
+from keepa_cli.agent.sessioncache import SessionCache, cache_key
+from keepa_cli.agent.stopping import Progress, Stopped, Watch
+from keepa_cli.agent.tools import Tool, inactive_reason, tools
+from keepa_cli.core import envelope
+from keepa_cli.core.consent import estimate
+from keepa_cli.core.context import Context
+from keepa_cli.core.errors import KeepaCliError, Kind, internal_error
+from keepa_cli.core.registry import Operation
+from keepa_cli.core.schema import bind
+from keepa_cli.engine import Flags, Options, run
+from keepa_cli.engine.budget import budget_of
+
+Confirm = Callable[[dict[str, Any]], bool]
+SHARED_SERVICES = ("library",)
+"""What the sessions of one process have in common: recordings are listed once."""
+
+
+class AgentSession:
+    """Runs operations and tools one after the other and remembers what it answered.
+
+    Answers come from recordings unless `live`; a call can narrow that (`fixture`, `dry_run`, a safe `profile`), never
+    widen it. Nothing raises but a ProtocolError for an unknown tool or profile: failures are envelopes.
+    """
+
+    def __init__(
+        self,
+        ctx: Context,
+        *,
+        live: bool = False,
+        profile: str | None = None,
+        toolset: str | None = None,
+        transport: str = "mcp",
+        roots: Roots | None = None,
+    ) -> None:
+        self.live = live
+        self.profile = profiles.profile(profile)
+        self.toolset = profiles.toolset(toolset)
+        self.transport = transport
+        self.cache = SessionCache()
+        self._watch = Watch()
+        self._lock = threading.Lock()
+        env = {**ctx.env, "KEEPA_CLI_MODE": "live" if live else "replay"}
+        services = {name: ctx.services[name] for name in SHARED_SERVICES if name in ctx.services}
+        self.ctx = replace(
+            ctx, env=env, services=services, offline=not live, sleep=self._watch.sleep, tell=self._watch.tell
+        )
+        self.ctx.ask_secret = None
+        self.roots = roots or Roots.of(self.ctx)
+        _ = self.ctx.redactor, self.ctx.settings
+        self._closed_ctx = replace(self.ctx, offline=True)
+        self._closed_ctx.redactor = self.ctx.redactor
+
+    def call(
+        self,
+        command: str,
+        params: Mapping[str, Any],
+        *,
+        stop: threading.Event | None = None,
+        progress: Progress | None = None,
+        confirm: Confirm | None = None,
+    ) -> dict[str, Any]:
+        """The envelope of one operation, with `cache_key`, `cache_hit` and `budget_ledger`."""
+        try:
+            op = ops.find(command)
+        except KeepaCliError as error:
+            return self._finished(envelope.failed(command, error), "", hit=False)
+        return self._serve(op, None, params, stop, progress, confirm)
+
+    def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        stop: threading.Event | None = None,
+        progress: Progress | None = None,
+        confirm: Confirm | None = None,
+    ) -> dict[str, Any]:
+        """The structured content of one tool call, small enough for a message. Raises a ProtocolError for a name that
+        is no tool."""
+        found = tools().get(name)
+        if found is None:
+            raise bad_params(f"Unknown tool: {name}", tool=name)
+        return self._serve(found.op, found, arguments, stop, progress, confirm)
+
+    def estimate(self, command: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """What a call could cost, without making it. Raises KeepaCliError for what cannot be read."""
+        op = ops.find(command)
+        given = split(op, params, runtime=False)
+        return estimate(op, op.cost(bind(op, given.params)), self.ctx)
+
+    def budget_ledger(self) -> dict[str, Any]:
+        found = budget_of(self.ctx).as_dict(self.ctx.settings["max_tokens_per_session"])
+        return found | {"cache_hits": found["cache_hits"] + self.cache.hits}
+
+    def cached(self, key: str) -> dict[str, Any] | None:
+        """An earlier answer of this session by its cache key."""
+        kept = self.cache.get(key)
+        return kept.envelope() if kept else None
+
+    def close(self) -> None:
+        """Give back connections and files. A later call opens them again."""
+        for name, service in list(self.ctx.services.items()):
+            close = getattr(service, "close", None)
+            if close is not None and name not in SHARED_SERVICES:
+                close()
+
+    def _serve(
+        self,
+        op: Operation,
+        tool: Tool | None,
+        given: Mapping[str, Any],
+        stop: threading.Event | None,
+        progress: Progress | None,
+        confirm: Confirm | None,
+    ) -> dict[str, Any]:
+        with self._lock, self._watch.over(stop, progress):
+            key, hit = "", False
+            try:
+                self._watch.check()
+                key, hit, result = self._answer(op, tool, given, confirm)
+            except KeepaCliError as error:
+                result = envelope.failed(op.name, error)
+            except Stopped:
+                result = envelope.failed(op.name, _stopped())
+            except Exception as error:  # noqa: BLE001 - a defect must still be a well-formed answer
+                result = envelope.failed(op.name, internal_error(error))
+            return self._finished(result, key, hit=hit)
+
+    def _answer(
+        self, op: Operation, tool: Tool | None, given: Mapping[str, Any], confirm: Confirm | None
+    ) -> tuple[str, bool, Mapping[str, Any]]:
+        asked = split(op, given, runtime=tool is None or tool.takes_runtime)
+        profile = profiles.PROFILES[asked.options.profile] if asked.options.profile else self.profile
+        if tool is not None:
+            self._gate(tool, profile)
+        resolution = resolve(self.ctx, self.roots, self.cached, op, asked) if asked.runtime else None
+        if tool is not None:
+            asked.params = _defaults(op, asked.params)
+        files = self.roots.check(asked.params | ({"out": asked.options.out} if asked.options.out else {}))
+        params = bind(op, asked.params)
+        source = self._source(asked.options, safe=profile.safe)
+        key = cache_key(op.name, params, source, {name: _digest(path) for name, path in files.items()})
+        kept = self._kept(op, key, asked.options)
+        if kept is not None:
+            return key, True, kept
+        result = self._run(op, asked, profile, confirm)
+        if resolution and result["ok"]:
+            result["data"] = {**result["data"], "workflow_resolution": resolution}
+        shown = self._shown(op, tool, result, key)
+        if result["ok"] and op.effect == "read" and not asked.options.out and not asked.options.dry_run:
+            self.cache.put(key, op.name, shown)
+        return key, False, shown
+
+    def _run(
+        self, op: Operation, asked: Arguments, profile: profiles.Profile, confirm: Confirm | None
+    ) -> dict[str, Any]:
+        """The envelope of the operation itself. A safe profile never goes live: it refuses what was not recorded."""
+        ctx = self._closed_ctx if profile.safe else self.ctx
+        options = self._options(op, asked.options, replay=profile.safe and self.live)
+        result = run(op, asked.params, ctx, options)
+        if confirm is not None and _waits_for_consent(result) and confirm(result["error"]["details"]):
+            agreed = result["error"]["details"]["quote_token"]
+            result = run(op, asked.params, ctx, replace(options, yes=True, quote_token=agreed))
+        if profile.safe and not result["ok"] and result["error"]["kind"] == Kind.CASSETTE_MISS.value:
+            miss = KeepaCliError(
+                Kind.PROFILE_REQUIRES_FIXTURE_OR_DRY_RUN,
+                f"The profile {profile.name} gives {op.name} only from a fixture, a recording, or as a dry run.",
+                details={**result["error"]["details"], "profile": profile.name},
+                next_actions=["Use the profile live_read_allowed, fixture=NAME, or dry_run=true."],
+            )
+            return envelope.failed(op.name, miss)
+        return result
+
+    def _options(self, op: Operation, given: CallOptions, *, replay: bool) -> Options:
+        from pathlib import Path
+
+        flags = Flags(dry_run=given.dry_run, fixture=given.fixture)
+        if replay and (op.remote or op.passes_mode) and not flags.given():
+            flags = Flags(replay=True)
+        return Options(
+            flags=flags,
+            yes=given.yes,
+            quote_token=given.quote_token,
+            max_tokens=given.max_tokens,
+            out=Path(self.roots.inside(given.out, "out")) if given.out else None,
+            transport=self.transport,
+            idempotency_key=given.idempotency_key,
+            no_cache=given.no_cache,
+            find=ops.find,
+        )
+
+    def _gate(self, tool: Tool, profile: profiles.Profile) -> None:
+        reason = inactive_reason(tool, profile)
+        if reason:
+            raise KeepaCliError(
+                Kind.INACTIVE_TOOL,
+                f"{tool.name} is not active: {reason}",
+                details={"tool": tool.name, "profile": profile.name, "groups": list(tool.groups)},
+            )
+
+    def _source(self, options: CallOptions, *, safe: bool) -> dict[str, Any]:
+        mode = "dry-run" if options.dry_run else "fixture" if options.fixture else "live" if self.live else "replay"
+        return {"mode": mode, "fixture": options.fixture, "safe": safe}
+
+    def _kept(self, op: Operation, key: str, options: CallOptions) -> Mapping[str, Any] | None:
+        """An earlier answer to this call, or the one that `from_cache` names."""
+        if options.from_cache is not None:
+            found = self.cache.get(options.from_cache)
+            if found is None or found.command != op.name:
+                raise KeepaCliError(
+                    Kind.INVALID_ARGUMENTS,
+                    f"from_cache names no answer of {op.name} in this session.",
+                    details={"field": "from_cache", "value": options.from_cache},
+                )
+        else:
+            found = None if options.no_cache or options.out or op.effect != "read" else self.cache.get(key)
+        if found is None:
+            return None
+        self.cache.hits += 1
+        return found.envelope()
+
+    def _shown(self, op: Operation, tool: Tool | None, result: dict[str, Any], key: str) -> dict[str, Any]:
+        clean: dict[str, Any] = self.ctx.redactor.data(dict(result))
+        return clean if tool is None else compacted(clean, key, self.ctx)
+
+    def _finished(self, result: Mapping[str, Any], key: str, *, hit: bool) -> dict[str, Any]:
+        extra = {"cache_key": key, "cache_hit": hit, "budget_ledger": self.budget_ledger()}
+        found: dict[str, Any] = self.ctx.redactor.data(dict(result)) if not result.get("ok") else dict(result)
+        return {"ok": found.pop("ok"), "command": found.pop("command"), **extra, **found}
+
+
+def _defaults(op: Operation, params: dict[str, Any]) -> dict[str, Any]:
+    """Agents read views: where an operation can give one, that is what a tool gives unless the call says otherwise."""
+    chooses = {"view", "fields", "agent_view"} & set(params)
+    for arg in op.args:
+        if arg.name == "view" and arg.choices and not chooses:
+            return params | {"view": next(c for c in arg.choices if c != "raw")}
+    return params
+
+
+def _waits_for_consent(result: Mapping[str, Any]) -> bool:
+    return not result["ok"] and result["error"]["kind"] == Kind.CONFIRMATION_REQUIRED.value
+
+
+def _stopped() -> KeepaCliError:
+    return KeepaCliError(Kind.TIMEOUT, "The call was stopped before it was answered.", retryable=True)
+
+
+def _digest(path: Any) -> str:
+    import hashlib
+
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return "unreadable"

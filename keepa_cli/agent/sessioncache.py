@@ -1,0 +1,75 @@
+"""What a session was answered already: the same call is not asked twice. Bounded by bytes, oldest use first out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+LIMIT = 32 << 20
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One answer as the text that was given, and the command it answers."""
+
+    command: str
+    text: str
+
+    def envelope(self) -> dict[str, Any]:
+        """The answer anew: nobody can change what is kept."""
+        found: dict[str, Any] = json.loads(self.text)
+        return found
+
+
+class SessionCache:
+    """Answers by their key."""
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._limit = limit
+        self._kept: OrderedDict[str, Kept] = OrderedDict()
+        self._size = 0
+        self.hits = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def size(self) -> int:
+        """Characters that are held."""
+        return self._size
+
+    def get(self, key: str) -> Kept | None:
+        found = self._kept.get(key)
+        if found is not None:
+            self._kept.move_to_end(key)
+        return found
+
+    def put(self, key: str, command: str, envelope: Mapping[str, Any]) -> None:
+        """Keep an answer; one that is larger than a quarter of the whole is not kept."""
+        text = json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
+        if len(text) > self._limit // 4:
+            return
+        self.drop(key)
+        self._kept[key] = Kept(command, text)
+        self._size += len(text)
+        while self._size > self._limit:
+            self.drop(next(iter(self._kept)))
+
+    def drop(self, key: str) -> None:
+        old = self._kept.pop(key, None)
+        if old is not None:
+            self._size -= len(old.text)
+
+    def keys(self) -> list[str]:
+        """The keys, the one used last at the end."""
+        return list(self._kept)
+
+
+def cache_key(command: str, params: Mapping[str, Any], source: Mapping[str, Any], inputs: Mapping[str, str]) -> str:
+    """Names an answer: the command, its checked parameters, where bytes come from, and the hashes of input files."""
+    text = json.dumps([command, dict(params), dict(source), dict(inputs)], sort_keys=True, default=str)
+    return f"{command}:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:20]}"
