@@ -158,14 +158,12 @@ class AgentSession:
         key = cache_key(op.name, params, source, {name: _digest(path) for name, path in files.items()})
         kept = self._kept(op, key, asked.options)
         if kept is not None:
-            return key, True, kept
+            return key, True, _resolved(kept, resolution)
         result = self._run(op, asked, profile, confirm)
-        if resolution and result["ok"]:
-            result["data"] = {**result["data"], "workflow_resolution": resolution}
         shown = self._shown(op, tool, result, key)
         if result["ok"] and op.effect == "read" and not asked.options.out and not asked.options.dry_run:
             self.cache.put(key, op.name, shown)
-        return key, False, shown
+        return key, False, _resolved(shown, resolution)
 
     def _run(
         self, op: Operation, asked: Arguments, profile: profiles.Profile, confirm: Confirm | None
@@ -252,6 +250,13 @@ def _defaults(op: Operation, params: dict[str, Any]) -> dict[str, Any]:
         if arg.name == "view" and arg.choices and not chooses:
             return params | {"view": next(c for c in arg.choices if c != "raw")}
     return params
+
+
+def _resolved(result: Mapping[str, Any], resolution: dict[str, Any] | None) -> Mapping[str, Any]:
+    """The answer with the record of what its references led to."""
+    if resolution is None or not result["ok"]:
+        return result
+    return {**result, "data": {**result["data"], "workflow_resolution": resolution}}
 
 
 def _waits_for_consent(result: Mapping[str, Any]) -> bool:
