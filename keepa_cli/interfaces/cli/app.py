@@ -18,7 +18,7 @@ from keepa_cli.core.errors import ExitCode, KeepaCliError, Kind, internal_error
 from keepa_cli.core.registry import Operation
 from keepa_cli.engine import Options
 from keepa_cli.engine import run as run_operation
-from keepa_cli.interfaces.cli import common, files
+from keepa_cli.interfaces.cli import common, files, serving
 from keepa_cli.interfaces.cli.common import State, common_options
 from keepa_cli.interfaces.cli.tree import Root
 
@@ -45,6 +45,11 @@ def _demo() -> click.Command:
     return command
 
 
+def _mcp() -> click.Command:
+    """Serve agents over the Model Context Protocol."""
+    return serving.command()
+
+
 def build() -> Root:
     """The command tree. Its objects are made anew on every call and share nothing."""
 
@@ -53,15 +58,18 @@ def build() -> Root:
         state.given = common.given(values)
         state.as_json = state.as_json or bool(values.get("as_json"))
         _configure_logging(state, state.given.get("verbose", 0))
+        if click.get_current_context().invoked_subcommand is None:
+            raise Outcome(serving.by_options(state, values))
 
     return Root(
         _run_leaf,
-        {"sandbox": _sandbox, "demo": _demo},
+        {"sandbox": _sandbox, "demo": _demo, "mcp": _mcp},
         name="kc",
         help=INTRO,
         callback=root_callback,
-        params=common_options(root=True),
+        params=[*common_options(root=True), *serving.root_options()],
         no_args_is_help=True,
+        invoke_without_command=True,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
 
