@@ -62,7 +62,7 @@ def pipe(clean_env: dict[str, str], home: Path) -> Iterator[Pipe]:
     found = Pipe(clean_env, home / "work")
     yield found
     found.process.kill()
-    found.process.communicate()
+    found.process.wait()
 
 
 def test_each_line_is_answered_as_it_comes_and_the_end_of_input_is_no_error(pipe: Pipe) -> None:
