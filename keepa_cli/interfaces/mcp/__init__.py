@@ -1,0 +1,1 @@
+"""MCP over stdio and HTTP, on the official SDK. Only the commands that serve it import it."""

@@ -1,0 +1,160 @@
+"""MCP on stdin and stdout. Every frame is answered, also after the end of input, and nothing else is printed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import os
+import sys
+import threading
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.shared.message import SessionMessage
+
+from keepa_cli.core.context import Context
+from keepa_cli.core.errors import ExitCode
+from keepa_cli.interfaces.mcp import frames
+from keepa_cli.interfaces.mcp.core import Core
+from keepa_cli.interfaces.mcp.server import build_server
+from keepa_cli.interfaces.wire import claim, encode, lines, write_all
+
+LONGEST = 16 << 20
+AHEAD = 256
+"""Frames that are read before earlier ones are taken up."""
+DRAIN, DRAIN_LIVE = 120.0, 2.5
+"""Seconds that calls have after the end of input; calls that may wait for Keepa are not waited for."""
+
+
+def serve(ctx: Context, *, live: bool, toolset: str | None, profile: str | None, dual: bool) -> int:
+    """Serve until the input ends. Does not return where threads are still at work: the process ends with its code."""
+    reading, writing = claim()
+    core = Core(ctx, live=live, toolset=toolset, profile=profile)
+    server = build_server(core)
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+    async def run() -> None:
+        async with streams(reading, writing, core, dual=dual) as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+    code = ExitCode.OK
+    try:
+        anyio.run(run)
+    except KeyboardInterrupt:
+        code = ExitCode.INTERRUPTED
+    except BaseExceptionGroup as group:
+        if group.subgroup(KeyboardInterrupt):
+            code = ExitCode.INTERRUPTED
+        elif not _only_closed(group):
+            raise
+    except OSError:
+        pass
+    core.close()
+    sys.stderr.flush()
+    os._exit(int(code))
+
+
+def _only_closed(group: BaseExceptionGroup[BaseException]) -> bool:
+    """Whether nothing went wrong but that the other side went away."""
+    gone = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
+    return group.split(gone)[1] is None
+
+
+@contextlib.asynccontextmanager
+async def streams(reading: int, writing: int, core: Core, *, dual: bool) -> AsyncIterator[tuple[Any, Any]]:
+    """What the server reads from and writes to."""
+    line = Line(reading, writing, core, dual=dual)
+    inbound_send, inbound = anyio.create_memory_object_stream[Any](0)
+    outbound, outbound_receive = anyio.create_memory_object_stream[Any](0)
+    line.start()
+    async with anyio.create_task_group() as group:
+        group.start_soon(line.take, inbound_send)
+        group.start_soon(line.give, outbound_receive)
+        yield inbound, outbound
+        group.cancel_scope.cancel()
+
+
+class Line:
+    """Both directions of one connection, and which requests still wait for their answer."""
+
+    def __init__(self, reading: int, writing: int, core: Core, *, dual: bool) -> None:
+        self._reading, self._writing, self._core, self._dual = reading, writing, core, dual
+        self._loop = asyncio.get_running_loop()
+        self._lines: asyncio.Queue[Any] = asyncio.Queue()
+        self._room = threading.Semaphore(AHEAD)
+        self._writes = anyio.Lock()
+        self._pending: set[Any] = set()
+        self._idle = asyncio.Event()
+        self._opened = False
+
+    def start(self) -> None:
+        """Read in a thread of its own: a blocked read must not hold up the end of the process."""
+        threading.Thread(target=self._read, name="mcp-stdin", daemon=True).start()
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError):
+            for found in lines(lambda size: os.read(self._reading, size), LONGEST):
+                self._room.acquire()
+                self._hand_over(found)
+        self._hand_over(None)
+
+    def _hand_over(self, found: Any) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._lines.put_nowait, found)
+
+    async def take(self, to: Any) -> None:
+        """Frames from the client to the server; bad ones are answered here."""
+        async with to:
+            while (found := await self._lines.get()) is not None:
+                self._room.release()
+                if isinstance(found, bytes) and not found.strip(b"\xef\xbb\xbf \t\r"):
+                    continue
+                try:
+                    message = frames.decode(found, dual=self._dual)
+                except frames.BadFrame as bad:
+                    await self._write(encode(bad.answer))
+                    continue
+                await self._open(message, to)
+                self._note(message)
+                await to.send(SessionMessage(message))
+            with anyio.move_on_after(DRAIN_LIVE if self._core.live else DRAIN):
+                while self._pending:
+                    self._idle.clear()
+                    await self._idle.wait()
+
+    async def _open(self, message: Any, to: Any) -> None:
+        """A client that starts without a handshake is served as if it had made one."""
+        if self._opened or not isinstance(message, types.JSONRPCRequest):
+            return
+        self._opened = True
+        if message.method != "initialize" and not frames.is_modern(message.params):
+            ready = types.JSONRPCNotification(jsonrpc="2.0", method="notifications/initialized")
+            await to.send(SessionMessage(ready))
+
+    def _note(self, message: Any) -> None:
+        if isinstance(message, types.JSONRPCRequest):
+            self._pending.add(message.id)
+        elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._answered((message.params or {}).get("requestId"))
+
+    def _answered(self, ident: Any) -> None:
+        self._pending.discard(ident)
+        if not self._pending:
+            self._idle.set()
+
+    async def give(self, source: Any) -> None:
+        """Messages of the server to the client."""
+        async for item in source:
+            await self._write(frames.dump(item.message))
+            if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
+                self._answered(item.message.id)
+
+    async def _write(self, data: bytes) -> None:
+        async with self._writes:
+            await anyio.to_thread.run_sync(partial(write_all, self._writing, data))
