@@ -53,6 +53,7 @@ class AgentSession:
         self.toolset = profiles.toolset(toolset)
         self.transport = transport
         self.cache = SessionCache()
+        self.task_results: dict[str, Any] = {}
         self._watch = Watch()
         self._lock = threading.Lock()
         env = {**ctx.env, "KEEPA_CLI_MODE": "live" if live else "replay"}
@@ -113,6 +114,12 @@ class AgentSession:
         kept = self.cache.get(key)
         return kept.envelope() if kept else None
 
+    def key_of(self, command: str, params: Mapping[str, Any]) -> str:
+        """The cache key that a call would have. Raises KeepaCliError for what cannot be called."""
+        op = ops.find(command)
+        asked = split(op, params, runtime=False)
+        return self._key(op, asked, self.profile)
+
     def close(self) -> None:
         """Give back connections and files. A later call opens them again."""
         for name, service in list(self.ctx.services.items()):
@@ -152,10 +159,7 @@ class AgentSession:
         resolution = resolve(self.ctx, self.roots, self.cached, op, asked) if asked.runtime else None
         if tool is not None:
             asked.params = _defaults(op, asked.params)
-        files = self.roots.check(asked.params | ({"out": asked.options.out} if asked.options.out else {}))
-        params = bind(op, asked.params)
-        source = self._source(asked.options, safe=profile.safe)
-        key = cache_key(op.name, params, source, {name: _digest(path) for name, path in files.items()})
+        key = self._key(op, asked, profile)
         kept = self._kept(op, key, asked.options)
         if kept is not None:
             return key, True, _resolved(kept, resolution)
@@ -164,6 +168,13 @@ class AgentSession:
         if result["ok"] and op.effect == "read" and not asked.options.out and not asked.options.dry_run:
             self.cache.put(key, op.name, shown)
         return key, False, _resolved(shown, resolution)
+
+    def _key(self, op: Operation, asked: Arguments, profile: profiles.Profile) -> str:
+        """Checks parameters and paths on the way: what has a key can be run."""
+        files = self.roots.check(asked.params | ({"out": asked.options.out} if asked.options.out else {}))
+        source = self._source(asked.options, safe=profile.safe)
+        digests = {name: _digest(path) for name, path in files.items()}
+        return cache_key(op.name, bind(op, asked.params), source, digests)
 
     def _run(
         self, op: Operation, asked: Arguments, profile: profiles.Profile, confirm: Confirm | None

@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from keepa_cli.agent import profiles
+from keepa_cli.agent import profiles, prompts
 from keepa_cli.agent.cursors import Pager
 from keepa_cli.agent.problems import bad_params
+from keepa_cli.agent.resources import table
+from keepa_cli.agent.resources.model import Reading
 from keepa_cli.agent.tools import STARTERS, Tool, of_toolset, tools
+from keepa_cli.agent.uris import parse_uri
 
 if TYPE_CHECKING:
     from keepa_cli.agent.session import AgentSession
@@ -45,21 +48,24 @@ class Surface:
         return found | {"toolset": toolset, "profile": profile.name}
 
     def resources_list(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return self._pager.page("resources", [], params, {})
+        return self._pager.page("resources", [r.listed() for r in table.RESOURCES], params, {})
 
     def templates_list(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return self._pager.page("resourceTemplates", [], params, {})
+        return self._pager.page("resourceTemplates", [t.listed() for t in table.TEMPLATES], params, {})
 
     def prompts_list(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return self._pager.page("prompts", [], params, {})
+        return self._pager.page("prompts", [p.listed() for p in prompts.PROMPTS.values()], params, {})
 
     def read(self, uri: str, session: AgentSession) -> list[dict[str, Any]]:
         """The contents of a resource: `[{uri, mimeType, text}]`. Raises a ProtocolError for one that is not there."""
-        raise bad_params("Resource not found", uri=uri[:500])
+        parsed = parse_uri(uri)
+        if parsed is None:
+            raise bad_params("Resource not found", uri=uri[:500])
+        return [table.read(Reading(parsed, uri, session, self)).as_dict(uri)]
 
     def prompt(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """`{description, messages}`. Raises a ProtocolError for an unknown name and for arguments that lack."""
-        raise bad_params(f"Unknown prompt: {name}", prompt=name)
+        return prompts.render(name, arguments)
 
 
 def _text(params: Mapping[str, Any], name: str) -> str | None:

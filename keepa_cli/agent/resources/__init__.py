@@ -1,0 +1,1 @@
+"""What agents can read by address: references, recordings, and what this session answered."""

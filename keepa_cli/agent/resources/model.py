@@ -1,0 +1,102 @@
+"""A resource, a family of them, and what reading one gives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from keepa_cli.agent.problems import ProtocolError, bad_params
+from keepa_cli.agent.uris import Uri
+
+if TYPE_CHECKING:
+    from keepa_cli.agent.session import AgentSession
+    from keepa_cli.agent.surface import Surface
+
+JSON, MARKDOWN = "application/json", "text/markdown"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One read: the address, and who asks."""
+
+    uri: Uri
+    address: str
+    session: AgentSession
+    surface: Surface
+
+
+@dataclass(frozen=True)
+class Content:
+    """What stands at an address. `blob` is base64 of bytes that are no text."""
+
+    text: str | None = None
+    mime: str = JSON
+    blob: str | None = None
+
+    def as_dict(self, address: str) -> dict[str, Any]:
+        held = {"text": self.text} if self.text is not None else {"blob": self.blob}
+        return {"uri": address, "mimeType": self.mime, **held}
+
+
+Read = Callable[[Reading], Content]
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One address."""
+
+    uri: str
+    name: str
+    description: str
+    read: Read
+    mime: str = JSON
+
+    def listed(self) -> dict[str, Any]:
+        return {
+            "uri": self.uri, "name": self.name, "title": self.name.replace("-", " ").capitalize(),
+            "description": self.description, "mimeType": self.mime,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Template:
+    """A family of addresses with one variable part (or more)."""
+
+    uri: str
+    name: str
+    description: str
+    read: Read
+    mime: str = JSON
+
+    def listed(self) -> dict[str, Any]:
+        return {
+            "uriTemplate": self.uri, "name": self.name, "title": self.name.replace("-", " ").capitalize(),
+            "description": self.description, "mimeType": self.mime,
+        }  # fmt: skip
+
+
+def as_json(value: Any) -> Content:
+    return Content(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+def not_found(reading: Reading, why: str = "") -> ProtocolError:
+    return bad_params("Resource not found", uri=reading.address[:500], **({"reason": why} if why else {}))
+
+
+def call(reading: Reading, command: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The data of an operation that runs in the asking session. Raises a ProtocolError where it fails."""
+    found = reading.session.call(command, params)
+    if not found["ok"]:
+        raise not_found(reading, found["error"]["message"])
+    data: dict[str, Any] = found["data"]
+    return data
+
+
+def tool_call(reading: Reading, tool: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for the operation behind a tool; a program without it has no such resource."""
+    known = reading.surface.tools.get(tool)
+    if known is None:
+        raise not_found(reading)
+    return call(reading, known.op.name, params)
