@@ -11,8 +11,8 @@ from keepa_cli.agent.uris import SCHEME, encode_text
 from keepa_cli.core.context import Context
 from keepa_cli.core.files import write_atomic
 
-LIMIT = 56_000
-"""Characters of JSON: hosts refuse more than about 25,000 tokens, and the same text comes twice."""
+LIMIT = 44_000
+"""Bytes of JSON: hosts refuse more than about 25,000 tokens, and a short text of it comes beside."""
 
 
 def compacted(result: dict[str, Any], key: str, ctx: Context) -> dict[str, Any]:
@@ -35,11 +35,11 @@ def _without_body(data: Any) -> Any:
     if not isinstance(body, Mapping):
         return data
     lists = {name: len(value) for name, value in body.items() if isinstance(value, list | Mapping)}
-    return {**data, "body": {"omitted": True, "size_characters": _size(body), "entries": lists}}
+    return {**data, "body": {"omitted": True, "size_bytes": _size(body), "entries": lists}}
 
 
 def _size(value: Any) -> int:
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
 
 
 def _written(result: Mapping[str, Any], key: str, ctx: Context) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def output_uri(path: str) -> str:
 
 
 def _cut(data: Any, excess: int) -> Any:
-    """`data` without its longest parts until `excess` characters are gone."""
+    """`data` without its longest parts until `excess` bytes are gone."""
     truncated: list[dict[str, Any]] = []
     found = data
     while excess > 0:

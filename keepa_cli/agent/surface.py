@@ -56,6 +56,10 @@ class Surface:
     def prompts_list(self, params: Mapping[str, Any]) -> dict[str, Any]:
         return self._pager.page("prompts", [p.listed() for p in prompts.PROMPTS.values()], params, {})
 
+    def page(self, collection: str, items: list[dict[str, Any]], params: Mapping[str, Any]) -> dict[str, Any]:
+        """Any other list in pages."""
+        return self._pager.page(collection, items, params, {})
+
     def read(self, uri: str, session: AgentSession) -> list[dict[str, Any]]:
         """The contents of a resource: `[{uri, mimeType, text}]`. Raises a ProtocolError for one that is not there."""
         parsed = parse_uri(uri)

@@ -9,7 +9,7 @@ from typing import Any
 from keepa_cli.interfaces.wire import repaired
 
 WHOLE_TEXT = 20_000
-"""Up to this many characters the text repeats the structured content; a longer answer gets its decisive part only."""
+"""Up to this many bytes the text repeats the structured content; a longer answer gets its decisive part only."""
 DECISIVE = ("agent_brief", "brief", "summary", "risk_summary", "truncated", "output", "chunks", "next_actions", "count")
 
 
@@ -22,7 +22,7 @@ def tool_result(found: Mapping[str, Any]) -> dict[str, Any]:
     except (ValueError, TypeError, RecursionError):
         content = repaired(content)
         text = _json(content)
-    if len(text) > WHOLE_TEXT:
+    if len(text.encode()) > WHOLE_TEXT:
         text = _json(_decisive(content))
     blocks: list[dict[str, Any]] = [{"type": "text", "text": text}]
     manifest = content.get("mcp_resource_manifest") or {}
@@ -39,7 +39,7 @@ def _decisive(content: Mapping[str, Any]) -> dict[str, Any]:
     products = held.get("products")
     if isinstance(products, list):
         short["products"] = [p["agent_brief"] for p in products if isinstance(p, Mapping) and "agent_brief" in p]
-    while len(_json(short)) > WHOLE_TEXT // 2 and short:
+    while short and len(_json(short).encode()) > WHOLE_TEXT // 3:
         short.pop(max(short, key=lambda name: len(_json(short[name]))))
     return found | {"data": short, "text_is_a_summary": "structuredContent holds the whole answer."}
 

@@ -12,7 +12,9 @@ from mcp.shared.exceptions import MCPError
 
 from keepa_cli import __version__
 from keepa_cli.agent.problems import INVALID_PARAMS, SERVER_ERROR, ProtocolError
+from keepa_cli.interfaces.mcp.consent import asker
 from keepa_cli.interfaces.mcp.core import ALONE, Core
+from keepa_cli.interfaces.mcp.tasks import TaskServer, add_tasks
 
 NAME, TITLE = "keepa_mcp", "Keepa"
 INSTRUCTIONS = (
@@ -42,7 +44,8 @@ def build_server(core: Core) -> Server[Any]:
         name, arguments = params.get("name"), params.get("arguments") or {}
         if not isinstance(name, str) or not isinstance(arguments, dict):
             raise MCPError(INVALID_PARAMS, "tools/call takes a name and an object of arguments")
-        return {**DONE, **await core.call(ident_of(ctx), name, arguments, progress=_reporter(ctx))}
+        found = await core.call(ident_of(ctx), name, arguments, progress=_reporter(ctx), confirm=asker(ctx))
+        return {**DONE, **found}
 
     async def read(ctx: Any, _: Any) -> dict[str, Any]:
         uri = str(_raw(ctx).get("uri"))
@@ -62,10 +65,11 @@ def build_server(core: Core) -> Server[Any]:
         "on_read_resource": read,
         "on_get_prompt": prompt,
     }
-    server: Server[Any] = Server(NAME, version=__version__, title=TITLE, instructions=INSTRUCTIONS, **handlers)
+    server: Server[Any] = TaskServer(NAME, version=__version__, title=TITLE, instructions=INSTRUCTIONS, **handlers)
     server.middleware.clear()  # tracing of the SDK: nobody listens
     server.middleware.append(_quiet)
     server.middleware.append(_lifted(core))
+    add_tasks(server, core, ident_of)
     return server
 
 

@@ -1,0 +1,47 @@
+"""Asking a person through the client before tokens are spent, where the client can do that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import anyio.from_thread
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "spend": {
+            "type": "boolean",
+            "title": "Spend the tokens",
+            "description": "Send this call to Keepa at this cost.",
+            "default": False,
+        }
+    },
+    "required": ["spend"],
+}
+WAIT_SECONDS = 300
+
+
+def asker(ctx: Any) -> Callable[[dict[str, Any]], bool] | None:
+    """A question that a worker thread can put to the person behind the client; None where the client cannot ask."""
+    capabilities = ctx.session.client_capabilities
+    if capabilities is None or capabilities.elicitation is None or not ctx.session.can_send_request:
+        return None
+
+    def ask(details: dict[str, Any]) -> bool:
+        worst = details["worst_case_tokens"]
+        return bool(anyio.from_thread.run(_ask, ctx, f"This call can cost {worst} Keepa tokens. Send it?"))
+
+    return ask
+
+
+async def _ask(ctx: Any, question: str) -> bool:
+    """Whether the person agreed; a client that fails or stays silent is a no."""
+    with anyio.move_on_after(WAIT_SECONDS):
+        try:
+            answer = await ctx.session.elicit_form(question, SCHEMA, related_request_id=ctx.request_id)
+        except Exception:  # noqa: BLE001 - whatever the client does wrong, nothing is spent
+            return False
+        return answer.action == "accept" and (answer.content or {}).get("spend") is True
+    return False
