@@ -25,8 +25,12 @@ class Roots:
         self.cwd = cwd
 
     @classmethod
-    def of(cls, ctx: Context) -> Roots:
-        """KEEPA_CLI_MCP_ROOTS (a path list), else the working folder; the folder for outputs is always among them."""
+    def of(cls, ctx: Context, *, anywhere: bool = False) -> Roots:
+        """KEEPA_CLI_MCP_ROOTS (a path list), else the working folder; the folder for outputs is always among them.
+
+        `anywhere` is for callers in this process, which reach every file without us."""
+        if anywhere:
+            return cls([Path(ctx.cwd.anchor)], ctx.cwd)
         named = [Path(p) for p in ctx.env.get(VARIABLE, "").split(os.pathsep) if p.strip()]
         return cls([*(named or [ctx.cwd]), output_folder(ctx)], ctx.cwd)
 

@@ -35,7 +35,8 @@ class AgentSession:
     """Runs operations and tools one after the other and remembers what it answered.
 
     Answers come from recordings unless `live`; a call can narrow that (`fixture`, `dry_run`, a safe `profile`), never
-    widen it. Nothing raises but a ProtocolError for an unknown tool or profile: failures are envelopes.
+    widen it. `anywhere` is for callers that may name any path themselves. Nothing raises but a ProtocolError for an
+    unknown tool or profile: failures are envelopes.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class AgentSession:
         toolset: str | None = None,
         transport: str = "mcp",
         roots: Roots | None = None,
+        anywhere: bool = False,
     ) -> None:
         self.live = live
         self.profile = profiles.profile(profile)
@@ -62,7 +64,7 @@ class AgentSession:
             ctx, env=env, services=services, offline=not live, sleep=self._watch.sleep, tell=self._watch.tell
         )
         self.ctx.ask_secret = None
-        self.roots = roots or Roots.of(self.ctx)
+        self.roots = roots or Roots.of(self.ctx, anywhere=anywhere)
         _ = self.ctx.redactor, self.ctx.settings
         self._closed_ctx = replace(self.ctx, offline=True)
         self._closed_ctx.redactor = self.ctx.redactor

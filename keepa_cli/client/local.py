@@ -20,6 +20,9 @@ from keepa_cli.core.registry import Operation
 from keepa_cli.core.settings import SPENDING_MODES, Mode
 from keepa_cli.engine import Flags, Options, run
 
+if TYPE_CHECKING:
+    from keepa_cli.agent.session import AgentSession
+
 Tell = Callable[[str], None]
 
 
@@ -140,6 +143,16 @@ class LocalClient:
             other._context = replace(base, env=_environment(base.env, other._mode, None))
             other._context.redactor = base.redactor
         return other
+
+    def session(self, *, profile: str | None = None) -> AgentSession:
+        """A session as agents have it, in this client's mode: `session.call("products.get", {"asin": ["B0PPJ248DY"]})`.
+
+        Repeated calls are answered from it, `budget_ledger` counts what it spends, a `profile` narrows it.
+        """
+        from keepa_cli.agent.session import AgentSession
+
+        live = (self._mode or self._context.settings.mode) is Mode.LIVE
+        return AgentSession(self._context, live=live, profile=profile, transport="python", anywhere=True)
 
     def close(self) -> None:
         """Close files and the connections of this thread. A later call opens them again."""

@@ -32,7 +32,7 @@ class BadLine(Exception):
 def serve(ctx: Context, *, live: bool, profile: str | None = None) -> int:
     """Answer requests from stdin until it ends; the exit code. What is printed elsewhere goes to stderr."""
     reading, writing = claim()
-    session = AgentSession(ctx, live=live, profile=profile, transport="stdio")
+    session = AgentSession(ctx, live=live, profile=profile, transport="stdio", anywhere=True)
     try:
         for line in lines(lambda size: os.read(reading, size), LONGEST):
             for event in answer(session, line):

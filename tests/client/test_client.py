@@ -208,3 +208,12 @@ def test_importing_the_package_loads_no_client() -> None:
     assert done.stdout.strip() == "[]", done.stderr
     with pytest.raises(AttributeError):
         _ = keepa_cli.nothing
+
+
+def test_a_session_remembers_what_it_answered(clean_env: dict[str, str]) -> None:
+    with LocalClient(env=clean_env) as client:
+        session = client.session()
+        first = session.call("products.get", {"asin": ["B0PPJ248DY"]})
+        assert first["provenance"]["mode"] == "replay"
+        assert session.call("products.get", {"asin": ["B0PPJ248DY"]})["cache_hit"]
+        assert session.budget_ledger()["session_consumed"] == 0
