@@ -7,7 +7,7 @@ from typing import Any
 
 from keepa_cli.research.graph import diagnose
 from keepa_cli.research.graph.find import Source
-from keepa_cli.research.graph.model import EdgeType, NodeType, label_of, node_id, ordered
+from keepa_cli.research.graph.model import EdgeType, NodeType, bare_label, label_of, node_id, ordered
 from keepa_cli.research.graph.reading import Read, read_graph
 from keepa_cli.research.graph.settle import Settled, Votes
 
@@ -69,13 +69,21 @@ def _nodes(read: Sequence[Read], top: str, votes: Votes) -> tuple[dict[str, dict
     merged: dict[str, dict[str, Any]] = {}
     notes: list[Settled] = []
     for name in sorted(said):
-        values, found = votes.settle(name, said[name], ("id",))
-        label = label_of(values.pop("label", None), name.partition(":")[2] or name)
+        values, found = votes.settle(name, _as_products(said[name]), ("id",))
+        label = label_of(values.pop("label", None), bare_label(name))
         merged[name] = {"id": name, "type": values.pop("type"), "label": label} | values
         notes += found
-    own = {"type": NodeType.RESEARCH_GRAPH.value, "label": label_of(None, top.partition(":")[2])}
+    own = {"type": NodeType.RESEARCH_GRAPH.value, "label": label_of(None, top.partition(":")[2] or top)}
     merged[top] = {"id": top} | merged.get(top, {}) | own
     return merged, notes
+
+
+def _as_products(said: list[tuple[int, Mapping[str, Any]]]) -> list[tuple[int, Mapping[str, Any]]]:
+    """A variation is a product of which little is known: that is no disagreement with a source that knows more."""
+    if not any(item["type"] == NodeType.PRODUCT for _, item in said):
+        return said
+    product = {"type": NodeType.PRODUCT.value}
+    return [(i, {**item, **product} if item["type"] == NodeType.VARIATION else item) for i, item in said]
 
 
 def _edges(read: Sequence[Read], top: str, votes: Votes) -> tuple[dict[EdgeKey, dict[str, Any]], list[Settled]]:

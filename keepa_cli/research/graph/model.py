@@ -52,6 +52,16 @@ def node_id(type: str, key: str) -> str:  # noqa: A002
     return f"{type}:{key}"
 
 
+def name_key(text: str) -> str:
+    """The key of what is known by its name only, a brand for instance: spelling, not case or spaces, tells apart."""
+    return " ".join(text.casefold().split())[:LONGEST_LABEL]
+
+
+def bare_label(name: str) -> str:
+    """What a node without a label is called: the end of its id."""
+    return name.rpartition(":")[2] or name
+
+
 def label_of(value: Any, otherwise: str) -> str:
     """A label of bearable length; it stays plain data, whatever stands in it."""
     text = value.strip() if isinstance(value, str) else ""
@@ -73,10 +83,14 @@ class Graph:
 
     def node(self, type: str, key: str, label: Any = None, **attributes: Any) -> str:  # noqa: A002
         """Add a node; its id."""
-        found = node_id(type, key)
-        known = self._nodes.setdefault(found, {"id": found, "type": str(type), "label": label_of(label, key)})
-        if known["label"] == key:
-            known["label"] = label_of(label, key)
+        return self.add(node_id(type, key), type, label, **attributes)
+
+    def add(self, found: str, type: str, label: Any = None, **attributes: Any) -> str:  # noqa: A002
+        """Add a node of which the id is known: a variation has the id of the product that it is."""
+        bare = bare_label(found)
+        known = self._nodes.setdefault(found, {"id": found, "type": str(type), "label": bare})
+        if known["label"] == bare:
+            known["label"] = label_of(label, bare)
         _add(known, attributes)
         return found
 

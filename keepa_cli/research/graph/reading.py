@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keepa_cli.research.graph.find import Source
-from keepa_cli.research.graph.model import LOCAL, EdgeType, NodeType, label_of
+from keepa_cli.research.graph.model import LOCAL, EdgeType, NodeType, bare_label, label_of
 
 LONGEST_ID = 512
 NODE_KEYS = frozenset({"id", "type", "label"})
@@ -78,10 +78,10 @@ def _node(item: Any, found: Read) -> dict[str, Any] | None:
         return None
     if type_ not in NODE_TYPES:
         found.problems["node_of_unknown_type"] += 1
-    label = item.get("label")
     known: dict[str, Any] = {"id": name, "type": type_}
-    if isinstance(label, str) and label.strip():
-        known["label"] = label_of(label, "")
+    label = label_of(item.get("label"), "")
+    if label and label != bare_label(name):
+        known["label"] = label
     return known | _attributes(item, NODE_KEYS, found)
 
 

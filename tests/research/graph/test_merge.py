@@ -13,8 +13,8 @@ from tests.support.views import problems
 
 IDS = st.sampled_from(["product:US:A", "product:US:B", "brand:x", "category:US:1", "research_graph:g", "odd", ""])
 NODES = st.fixed_dictionaries(
-    {"id": IDS, "type": st.sampled_from(["product", "brand", "category", "research_graph", "spaceship"])},
-    optional={"label": st.sampled_from(["One", "Two", " ", "x" * 200]), "rank": st.integers(1, 3)},
+    {"id": IDS, "type": st.sampled_from(["product", "brand", "variation", "research_graph", "spaceship"])},
+    optional={"label": st.sampled_from(["One", "Two", " ", "A", "x" * 200]), "rank": st.integers(1, 3)},
 )
 EDGES = st.fixed_dictionaries(
     {"type": st.sampled_from(["made_by", "includes_graph", "flies"]), "source": IDS, "target": IDS},
@@ -180,3 +180,11 @@ def test_a_large_graph_is_merged_in_linear_time() -> None:
     assert merged["summary"]["node_count"] == 30_001
     assert merged["summary"]["edge_count"] == 30_000
     assert merged["diagnostics"]["include_cycles"]["count"] == 0
+
+
+def test_a_variation_becomes_the_product_it_is() -> None:
+    variation = {"id": "product:US:A", "type": "variation", "label": "A"}
+    family = {"root": "product:US:P", "nodes": [{"id": "product:US:P", "type": "product"}, variation], "edges": []}
+    merged = merge_graphs([("family", family), ("kettle", kettle())], "all")
+    assert node(merged, "product:US:A") == {"id": "product:US:A", "type": "product", "label": "Kettle"}
+    assert merged["diff"]["conflicts"]["count"] == 0

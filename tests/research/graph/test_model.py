@@ -32,7 +32,7 @@ def test_edges_without_their_nodes_and_to_themselves_are_left_out() -> None:
     g.edge(EdgeType.MADE_BY, a, "brand:never added")
     g.edge(EdgeType.VARIATION_OF, a, a)
     assert g.as_dict()["edges"] == []
-    assert g.as_dict()["nodes"][0]["label"] == "US:A"
+    assert g.as_dict()["nodes"][0]["label"] == "A"
 
 
 def test_long_labels_are_cut() -> None:
