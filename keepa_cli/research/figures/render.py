@@ -1,0 +1,48 @@
+"""From a specification to SVG and PNG, by the extra `figures`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from keepa_cli.core.errors import KeepaCliError, Kind
+from keepa_cli.research.figures.model import Figure
+from keepa_cli.research.figures.text import harmless
+from keepa_cli.research.figures.theme import Theme, config
+
+VEGA_LITE = "5.21"
+PNG_SCALE = 2
+"""Pixels of a PNG for one of the figure, so that it is sharp on the screens of today."""
+INSTALL = 'pip install "keepa-cli[figures]"'
+
+
+def themed(figure: Figure, theme: Theme) -> dict[str, Any]:
+    """The whole specification of a figure in one theme."""
+    drawn: dict[str, Any] = harmless(dict(figure.spec) | {"description": figure.description, "config": config(theme)})
+    return drawn
+
+
+def renderer() -> Any:
+    """The drawing library. Raises `missing_inputs` where the extra is not installed."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise KeepaCliError(
+            Kind.MISSING_INPUTS,
+            "Drawing figures needs the extra figures of keepa-cli, which is not installed.",
+            details={Kind.MISSING_INPUTS.value: ["extra figures"], "extra": "figures"},
+            next_actions=[INSTALL],
+        ) from None
+    return vl_convert
+
+
+def svg(spec: Mapping[str, Any]) -> bytes:
+    """The SVG of a themed specification. It loads nothing from anywhere."""
+    text: str = renderer().vegalite_to_svg(dict(spec), vl_version=VEGA_LITE, allowed_base_urls=[])
+    return text.encode()
+
+
+def png(drawn: bytes) -> bytes:
+    """The PNG of an SVG that was drawn here."""
+    made: bytes = renderer().svg_to_png(drawn.decode(), scale=PNG_SCALE)
+    return made
