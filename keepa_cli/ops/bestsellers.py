@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
+from keepa_cli.core.context import Context
 from keepa_cli.core.errors import invalid
 from keepa_cli.core.registry import Param, Request, operation
 from keepa_cli.keepa import costs
 from keepa_cli.keepa.containers import best_sellers
+from keepa_cli.ops._list_views import View, shaped
 from keepa_cli.ops._listing import Limit, cut, limit_note
 from keepa_cli.ops._names import BESTSELLERS_GET
 from keepa_cli.ops._params import Domain, domain_id
@@ -52,6 +54,12 @@ def _view(body: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
     return {"count": len(found["asins"]), "shown": len(shown), "last_update": found["at"], "body": body}
 
 
+def _finish(ctx: Context, _: Any, data: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+    from keepa_cli.research.lists import rankings
+
+    return shaped(ctx, data, params, lambda listing: rankings.bestsellers(listing, data["count"]))
+
+
 def _check(given: Mapping[str, Any]) -> None:
     """Refuse combinations that Keepa does not know."""
     if (given["month"] is None) != (given["year"] is None):
@@ -91,6 +99,7 @@ def _month(now: datetime, ago: int) -> str:
     cost=lambda _: costs.bestsellers(),
     returns="bestsellers",
     view=_view,
+    finish=_finish,
     examples=(
         "kc bestsellers get 172282 --domain US",
         "kc bestsellers get Beauty --range 30 --limit 100 --dry-run",
@@ -108,11 +117,13 @@ def get(
     variations: Annotated[bool, Param("List every variation, not one per parent.")] = False,
     sublist: Annotated[bool, Param("Rank within the category itself, not by the root category.")] = False,
     limit: Limit | None = None,
+    view: View | None = None,
 ) -> Request:
     """List the best sellers of a category, best rank first.
 
     Costs 50 tokens, nothing where there is no list (an empty result). A list holds up to 500,000 ASINs.
-    --range, --month with --year, and --sublist exclude each other.
+    --range, --month with --year, and --sublist exclude each other. The profile (view: bestsellers) shows the first 25,
+    or as many as --limit says.
     """
     _check({"range": range, "month": month, "year": year, "sublist": sublist})
     query = {

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from keepa_cli.core.context import Context
 from keepa_cli.core.errors import invalid
 from keepa_cli.core.registry import Param, Request, operation
 from keepa_cli.keepa import costs
+from keepa_cli.ops._list_views import Rows, View, shaped
 from keepa_cli.ops._names import CATEGORIES_SEARCH
 from keepa_cli.ops._params import Domain, domain_id
 
@@ -20,12 +22,19 @@ def _found(body: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:
     return {"count": len(body.get("categories") or {}), "body": body}
 
 
+def _finish(ctx: Context, _: Any, data: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+    from keepa_cli.research.lists import categories as lists
+
+    return shaped(ctx, data, params, lists.profile)
+
+
 @operation(
     "categories.get",
     toolset="research",
     cost=lambda _: costs.category(),
     returns="category",
     view=_found,
+    finish=_finish,
     examples=("kc categories get 0 --domain US", "kc categories get 172282 1055398 --parents"),
 )
 def get(
@@ -34,8 +43,13 @@ def get(
     ],
     domain: Domain = "US",
     parents: Parents = False,
+    view: View | None = None,
+    limit: Rows | None = None,
 ) -> Request:
-    """Look up categories by id."""
+    """Look up categories by id.
+
+    The profile (view: categories) tells size, ranks, average price and ratings of each, and its path with --parents.
+    """
     if 0 in category and len(category) > 1:
         raise invalid("0 (all roots) cannot be combined with other ids.", field="category", value=category)
     return Request(
@@ -51,14 +65,21 @@ def get(
     cost=lambda _: costs.search_category(),
     returns="search_category",
     view=_found,
+    finish=_finish,
     examples=('kc categories search "home kitchen" --domain US',),
 )
 def search(
     term: Annotated[str, Param("Keywords of at least 3 characters each; all must match.", position=True)],
     domain: Domain = "US",
     parents: Parents = False,
+    view: View | None = None,
+    limit: Rows | None = None,
 ) -> Request:
-    """Find categories by keyword; at most 50 are returned."""
+    """Find categories by keyword; at most 50 are returned.
+
+    The profile (view: category_search) orders the candidates by how well their names answer the words, and names what
+    to do with the best one.
+    """
     words = term.split()
     short = [w for w in words if len(w) < 3]
     if not words or short:
