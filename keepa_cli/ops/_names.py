@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+AUDIT_COST = "audit.cost"
 CATEGORIES_SEARCH = "categories.search"
 EVALS_RUN = "evals.run"
 PRODUCTS_GET = "products.get"
@@ -28,6 +29,7 @@ RESEARCH_GRAPH_MERGE = "research-graph.merge"
 RESEARCH_QUERY = "research.query"
 RESEARCH_RESOLVE = "research.resolve"
 SELLERS_GET = "sellers.get"
+SELLER_METRICS = "business.seller-metrics"
 TRACKING_GET = "tracking.get"
 TRACKING_LIST = "tracking.list"
 TRACKING_NOTIFICATIONS = "tracking.notifications"
@@ -41,7 +43,7 @@ ALIASES = {
     "research.target.resolve": RESEARCH_RESOLVE,
     "research_brief.export": RESEARCH_BRIEF,
     "research_graph.merge": RESEARCH_GRAPH_MERGE,
-    "seller-metrics.summary": "business.seller-metrics",
+    "seller-metrics.summary": SELLER_METRICS,
     "velocity.research": "business.velocity",
 }
 """Other names that the contract's first edition gives to operations: what they answer tells the name of today."""
