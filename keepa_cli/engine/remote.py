@@ -29,7 +29,7 @@ from keepa_cli.keepa.wire import encode
 def run_remote(op: Operation, bound: dict[str, Any], ctx: Context, options: Options) -> Envelope:
     """The envelope of one call through the mode's transport. Raises what is refused and what fails."""
     mode = modes.choose(options.flags, ctx)
-    planned = op.run(**bound)
+    planned = op.run(**bound, **({"ctx": ctx} if "ctx" in op.needs else {}))
     call = Call(op, bound, planned, op.cost(bound), mode, ctx, options)
     cache, batch = CallCache(call), Batching(call)
     if mode is Mode.DRY_RUN or call.spends:
@@ -113,6 +113,7 @@ def _answer(call: Call, answers: list[Answer], money: Account, notes: list[dict[
     found = data.pop("warnings", []) if op.view else []
     if op.finish:
         data = op.finish(ctx, caller(ctx, options, same_mode=True), data, bound)
+        found += data.pop("warnings", [])
     latest = next((a for a in reversed(answers) if a.sent), answers[-1])
     bucket = dict(latest.bucket) | {"estimated": estimate(op, call.cost, ctx)}
     consumed = [a.bucket["tokens_consumed"] for a in answers if a.bucket.get("tokens_consumed") is not None]
@@ -132,6 +133,8 @@ def _answer(call: Call, answers: list[Answer], money: Account, notes: list[dict[
         raw = answers[0].response.body if len(answers) == 1 else None
         data["output"] = modes.write_out(options.out, raw, merged, ctx)
         data.pop("body", None)
+        if data.get("view"):
+            data["raw"] = {"output": data["output"]}
     elif single:
         result.raw_body = answers[0].response.body
     return result

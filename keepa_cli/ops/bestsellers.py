@@ -11,7 +11,7 @@ from keepa_cli.core.errors import invalid
 from keepa_cli.core.registry import Param, Request, operation
 from keepa_cli.keepa import costs
 from keepa_cli.keepa.containers import best_sellers
-from keepa_cli.ops._list_views import View, shaped
+from keepa_cli.ops._list_views import Category, View, shaped
 from keepa_cli.ops._listing import Limit, cut, limit_note
 from keepa_cli.ops._names import BESTSELLERS_GET
 from keepa_cli.ops._params import Domain, domain_id
@@ -19,25 +19,6 @@ from keepa_cli.ops._params import Domain, domain_id
 MONTHS_KEPT = 36
 
 
-def _category(value: Any) -> str:
-    text = str(value).strip()
-    if not text or len(text) > 100 or not text.isprintable():
-        raise ValueError("category is a node id or the name of a product group, such as 172282 or Beauty")
-    if text.lstrip("-").isdecimal() and not 0 < int(text) < 2**63:
-        raise ValueError(f"{text[:40]} is no category id: it must be positive")
-    return text
-
-
-Category = Annotated[
-    str,
-    Param(
-        "Category node id, or the name of a product group such as Beauty.",
-        metavar="CATEGORY",
-        position=True,
-        parse=_category,
-        accepts=("string", "integer"),
-    ),
-]
 Month = Annotated[int | None, Param("Ranks of a past month, with --year: one of the last 36.", min=1, max=12)]
 Year = Annotated[int | None, Param("The year of --month.", min=2011, max=9999)]
 

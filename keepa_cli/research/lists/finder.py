@@ -137,12 +137,17 @@ def _asked(listing: Listing, facts: Section, asins: list[str]) -> list[Ask]:
     return found
 
 
-def _graph(listing: Listing, selection: Mapping[str, Any], rows: list[dict[str, Any]]) -> Graph:
+def selection_key(listing: Listing, selection: Mapping[str, Any]) -> str:
+    """The key of a selection's node: the same for the same fields in any order."""
     import hashlib
     import json
 
     packed = json.dumps(selection, sort_keys=True, default=str).encode("utf-8", "replace")
-    key = listing.key(hashlib.sha256(packed).hexdigest()[:16])
+    return listing.key(hashlib.sha256(packed).hexdigest()[:16])
+
+
+def _graph(listing: Listing, selection: Mapping[str, Any], rows: list[dict[str, Any]]) -> Graph:
+    key = selection_key(listing, selection)
     graph = Graph(f"{NodeType.SELECTION}:{key}")
     root = graph.node(NodeType.SELECTION, key, "finder selection")
     for name in ("rootCategory", "categories_include"):
