@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +30,7 @@ class Look:
     def section(self, name: str) -> Any:
         """The section `name`, made by `section(look)` of the module of that name."""
         if name not in self._built:
-            module = importlib.import_module(f"keepa_cli.research.product.{name}")
-            self._built[name] = module.section(self)
+            from keepa_cli.research.product.sections import BUILDERS
+
+            self._built[name] = BUILDERS[name](self)
         return self._built[name]

@@ -1,0 +1,115 @@
+"""A product view: the sections that its profile names, in order, within its size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from keepa_cli.core.errors import invalid
+from keepa_cli.keepa.domains import Domain
+from keepa_cli.keepa.strictjson import dump_json
+from keepa_cli.research.facts import ABSENT
+from keepa_cli.research.needs import Planner
+from keepa_cli.research.product.look import HISTORY_LIMIT, WINDOWS, Look
+from keepa_cli.research.product.profiles import ALL, CUT_FIRST, LIMITS, PROFILES, SECTIONS, UNUSABLE, Pick, picked
+from keepa_cli.research.subject import Subject, subjects
+
+TRUNCATED = "truncated"
+"""The member of a view that names what was left out to stay within the size of its profile."""
+
+
+def products_view(
+    body: Any,
+    domain: Domain,
+    params: Mapping[str, Any],
+    plan: Planner,
+    profile: str,
+    *,
+    fields: Sequence[str] = (),
+    history_limit: int = HISTORY_LIMIT,
+    windows: Sequence[int] = WINDOWS,
+) -> Iterator[dict[str, Any]]:
+    """The view of every product of a /product answer, in order, one at a time."""
+    for subject in subjects(body, domain, params):
+        yield product_view(subject, plan, profile, fields=fields, history_limit=history_limit, windows=windows)
+
+
+def product_view(
+    subject: Subject,
+    plan: Planner,
+    profile: str,
+    *,
+    fields: Sequence[str] = (),
+    history_limit: int = HISTORY_LIMIT,
+    windows: Sequence[int] = WINDOWS,
+) -> dict[str, Any]:
+    """One product. `fields` names the sections instead of the profile, which then sets no limit of size."""
+    look = Look(subject, plan, profile, tuple(windows), history_limit)
+    wanted: Mapping[str, Pick] = dict.fromkeys(fields, ALL) if fields else PROFILES[profile]
+    if not subject.usable:
+        wanted = UNUSABLE
+    view = {name: picked(look.section(name), wanted[name]) for name in SECTIONS if name in wanted}
+    limit = None if fields else LIMITS.get(profile)
+    return view if limit is None else fitted(view, limit, CUT_FIRST[profile])
+
+
+def section_name(value: Any) -> str:
+    """The name of a section as given with --fields. Raises `invalid_arguments` with the nearest name."""
+    name = str(value).strip().lower().replace("-", "_")
+    if name in SECTIONS:
+        return name
+    import difflib
+
+    close = difflib.get_close_matches(name, SECTIONS, n=1)
+    hint = f" Did you mean {close[0]}?" if close else ""
+    shown = str(value)[:60]
+    raise invalid(f"There is no section {shown!r}.{hint}", field="fields", value=shown, allowed=list(SECTIONS))
+
+
+def size(value: Any) -> int:
+    """Bytes of compact JSON."""
+    return len(dump_json(value).encode())
+
+
+def fitted(view: dict[str, Any], limit: int, order: Sequence[str]) -> dict[str, Any]:
+    """The view within `limit` bytes: whole facts are left out in `order`, and named. The title is cut last."""
+    total = size(view)
+    cut: list[str] = []
+    for path in order:
+        if total <= limit:
+            break
+        if _cut(view, path.split(".")):
+            cut = [done for done in cut if not done.startswith(path + ".")] + [path]
+            view[TRUNCATED] = cut
+            total = size(view)
+    if total > limit:
+        _shorten(view, total - limit)
+    return view
+
+
+def _cut(value: dict[str, Any], steps: list[str]) -> bool:
+    """Leave out what `steps` lead to, its reason too; False where nothing stands there."""
+    name, *rest = steps
+    inner = value.get(name)
+    if rest:
+        if not isinstance(inner, Mapping):
+            return False
+        value[name] = copied = dict(inner)
+        return _cut(copied, rest)
+    if name not in value:
+        return False
+    del value[name]
+    if name in value.get(ABSENT, {}):
+        reasons = {k: v for k, v in value[ABSENT].items() if k != name}
+        value[ABSENT] = reasons
+        if not reasons:
+            del value[ABSENT]
+    return True
+
+
+def _shorten(view: dict[str, Any], surplus: int) -> None:
+    identity = view.get("identity")
+    title = identity.get("title") if isinstance(identity, Mapping) else None
+    if isinstance(identity, Mapping) and isinstance(title, str):
+        view["identity"] = {**identity, "title": title[: max(len(title) - surplus, 10)]}
+        view[TRUNCATED] = [*view.get(TRUNCATED, []), "identity.title"]
