@@ -100,6 +100,7 @@ def _ranges(p: Palette) -> dict[str, Any]:
         "diverging": list(p.diverging),
         "availability": [p.available, p.stock_out, p.no_data],
         "severity": list(p.severity),
+        "nodes": [p.category[i] for i in (7, 5, 5, 5, 6, 6, 1, 4, 0, 6, 2, 5, 3, 7)],
     }
 
 
@@ -116,5 +117,7 @@ def _styles(p: Palette) -> dict[str, Any]:
         "on-strong": {"color": p.on_strong, "font": FONT, "fontSize": 12},
         "empty": {"color": p.no_data, "stroke": p.line, "strokeDash": [3, 3]},
         "edge": {"color": p.line, "strokeWidth": 1, "strokeOpacity": 0.9},
+        "bar": {"color": p.category[0]},
+        "halo": {"color": p.panel, "stroke": p.panel, "strokeWidth": 4, "font": FONT},
         "baseline": {"color": p.line, "strokeDash": [4, 3]},
     }
