@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 AUDIT_COST = "audit.cost"
+CATEGORIES_GET = "categories.get"
 CATEGORIES_SEARCH = "categories.search"
+CASSETTES_SHOW = "cassettes.show"
+DOCS_READ = "docs.read"
 EVALS_RUN = "evals.run"
 PRODUCTS_GET = "products.get"
 PROMOTE_AND_VERIFY = "cassettes.promote-and-verify"
@@ -15,6 +18,7 @@ CATEGORIES_PRODUCTS = "categories.products"
 CATEGORIES_FINDER_SELECTION = "categories.finder-selection"
 FAST_MOVERS = "business.find-fast-movers"
 FIGURES_RESEARCH = "figures.research"
+DEALS_QUERY = "deals.query"
 FINDER_QUERY = "finder.query"
 HISTORY_EXPORT = "history.export"
 INVENTORY_AUDIT = "business.inventory-audit"

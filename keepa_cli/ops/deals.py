@@ -12,6 +12,7 @@ from keepa_cli.keepa import deals as rules
 from keepa_cli.keepa.selection import INT_MAX, selection_request
 from keepa_cli.ops import _selections as parts
 from keepa_cli.ops._list_views import Rows, View, shaped
+from keepa_cli.ops._names import DEALS_QUERY
 from keepa_cli.ops._params import Domain, domain_id
 from keepa_cli.ops._selections import CategoryId, Range, Selection, Text
 
@@ -159,7 +160,7 @@ def _domain(params: dict[str, Any]) -> domains.Domain:
 
 
 @operation(
-    "deals.query",
+    DEALS_QUERY,
     toolset="research",
     cost=lambda _: costs.deal(),
     returns="deals",

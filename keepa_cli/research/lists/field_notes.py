@@ -58,7 +58,7 @@ MEANINGS: Mapping[str, str] = {
     "sortType": "order: 1 newest first, 2 difference, 3 sales rank, 4 percent; negative inverts",
     "currentRange": "current value of the price type, lower and upper end",
     "deltaRange": "difference to the average of the interval, lower and upper end; positive where it fell",
-    "deltaPercentRange": "the same in percent, from 10 (from 80 of sales ranks)",
+    "deltaPercentRange": "difference to the average in percent, lower and upper end; from 10, of sales ranks from 80",
     "salesRankRange": "sales rank, lower and upper end; an upper end of -1 leaves it open",
     "isRangeEnabled": "switch that makes Keepa look at the ranges",
     "isFilterEnabled": "switch that makes Keepa look at the filters",
