@@ -60,7 +60,7 @@ def section(look: Look) -> dict[str, Any]:
         "temporal_takeaways": said[:2] if short else said,
         "temporal_by_window": _windows(look, v, short=short),
         "missing_data": _missing(v),
-        "recommended_next_actions": _recommended(look, short=short),
+        "recommended_next_actions": [a["action"] for a in look.section("next_actions")],
         "risk_codes": codes,
     }
 
@@ -137,12 +137,6 @@ def _context(look: Look, v: Vitals) -> Section:
         why = figure.get("absent", {}).get("value", Reason.NOT_COMPUTABLE.value)
         found.put(name, figure.get("level"), Reason(why))
     return found.put("data_quality", completeness(look)["level"])
-
-
-def _recommended(look: Look, *, short: bool) -> list[Any]:
-    """The names of the entries of `next_actions`; with their command where there is room."""
-    actions = look.section("next_actions")
-    return [a["action"] if short else {"action": a["action"], "cli": a["cli"]} for a in actions]
 
 
 def _windows(look: Look, v: Vitals, *, short: bool) -> dict[str, Any]:

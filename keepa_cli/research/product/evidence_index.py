@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keepa_cli.keepa.csvtypes import BY_NAME
 from keepa_cli.research.product.look import Look
-from keepa_cli.research.product.vitals import SERIES, Vitals
 
 DEAL, RESEARCH = "deal", "research"
 WHERE = {
@@ -31,24 +29,12 @@ WHERE = {
 
 
 def section(look: Look) -> list[dict[str, Any]]:
-    """`{fact, path, section, view}` of every fact that is known, and of every history that is there."""
+    """`{fact, path, section, view}` of every fact that is known, and of the histories and statistics behind them."""
     s, vitals = look.subject, look.section("vitals")
     found = [_entry(n, vitals[n].path, *where) for n, where in WHERE.items() if vitals[n].known]
-    return found + list(_histories(look, vitals)) + ([_stats(s.at("stats"))] if s.stats else [])
-
-
-def _histories(look: Look, vitals: Vitals) -> list[dict[str, Any]]:
-    s, wanted = look.subject, ("new_price", "buy_box_price", "sales_rank", "review_count")
-    codes = [SERIES[n] for n in wanted]
-    return [
-        _entry(f"{name}_history", s.series_path(code), "temporal_features", RESEARCH)
-        for name, code in zip(wanted, codes, strict=True)
-        if len(s.series(BY_NAME[code])) > 1
-    ]
-
-
-def _stats(path: str) -> dict[str, Any]:
-    return _entry("statistics", path, "stats_summary", RESEARCH)
+    if s.asked.history:
+        found.append(_entry("histories", s.at("csv"), "temporal_features", RESEARCH))
+    return found + ([_entry("statistics", s.at("stats"), "stats_summary", RESEARCH)] if s.stats else [])
 
 
 def _entry(fact: str, path: str, where: str, view: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from keepa_cli.research.product.vitals import NO_BUY_BOX
 from keepa_cli.research.subject import Subject
 
 LIMITS: Mapping[str, int] = {"summary": 1, "deal": 3}
-LIMIT = 6
+LIMIT = 5
 ALONGSIDE = 4
 """How many other products a comparison takes along."""
 Wish = tuple[Need, dict[str, Any], str]
@@ -63,9 +63,9 @@ def _history(s: Subject) -> Iterator[Wish]:
 
 def _unasked(s: Subject) -> Iterator[Wish]:
     """Offers include the buy box and the rating, and cost six times as much as either."""
-    if not s.asked.rating:
+    if not s.asked.rating and not len(s.series("RATING")):
         yield Need.GET_RATING, {"full": True, "rating": True}, "Rating and review count were not requested."
-    if not s.asked.buybox and s.kind not in NO_BUY_BOX:
+    if not s.asked.buybox and not len(s.series("BUY_BOX_SHIPPING")) and s.kind not in NO_BUY_BOX:
         yield Need.GET_BUYBOX, {"full": True, "buybox": True}, "Holder and price of the buy box were not requested."
     if not s.asked.offers and s.kind != "variation_parent":
         yield Need.GET_OFFERS, {"offers": 20}, "Sellers, their prices and fulfilment were not requested."

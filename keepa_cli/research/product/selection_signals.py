@@ -64,7 +64,7 @@ def stability(look: Look, v: Vitals) -> Section:
     s, t = look.subject, v.price_type
     found = spread(s, t, DAYS)
     return _figure(
-        found, "price_spread_90d", "standard deviation / mean * 100, weighted by time, 90 days",
+        found, "price_spread_90d", "deviation / mean * 100 by time, 90 days",
         {"series": name_of(t)}, Confidence.EXACT, s.series_path(t), _why(look, v.price_type.name, found),
     )  # fmt: skip
 
@@ -88,8 +88,8 @@ def _rank_trend(look: Look, v: Vitals) -> Section:
     return Section(
         derived(
             found,
-            method="(mean_30d - mean_days_31_to_90) / mean_days_31_to_90 * 100; above 0 is worse",
-            inputs={"mean_30d": recent, "mean_days_31_to_90": before, "current": v.value("sales_rank")},
+            method="(mean_30d - mean_60d_before) / mean_60d_before * 100; above 0 is worse",
+            inputs={"mean_30d": recent, "mean_60d_before": before, "current": v.value("sales_rank")},
             confidence=Confidence.EXACT,
             evidence_path=look.subject.series_path("SALES"),
             reason=_why(look, "SALES", found),
@@ -120,7 +120,7 @@ def content_quality(look: Look, v: Vitals) -> Section:
     return _figure(
         round(met / len(known) * 100, 2) if known else None,
         "content_quality",
-        f"share of {{images >= {IMAGES}, bullets >= {BULLETS}, videos >= 1, aplus_modules >= 1}} met, of what is known",
+        f"share met of: images >= {IMAGES}, bullets >= {BULLETS}, videos >= 1, aplus_modules >= 1",
         {name: count for name, (count, _, _) in known.items()},
         Confidence.MEDIUM,
         [path for _, _, path in known.values()] or s.path,
@@ -136,7 +136,7 @@ def _stock_outs(look: Look, v: Vitals) -> Section:
     times = out_of_stock_count(s.series(t), start, s.now)
     return derived(
         share if share >= 0 else None,
-        method="minutes without a price / minutes * 100 in 90 days, rounded up",
+        method="minutes without a price / minutes * 100, 90 days, rounded up",
         inputs={"series": name_of(t), "times": times if share >= 0 else None},
         confidence=Confidence.EXACT,
         evidence_path=s.series_path(t),
@@ -160,7 +160,7 @@ def _buy_box(look: Look, v: Vitals) -> Section:
     reason = v["buy_box_seller"].reason or Reason.TOO_LITTLE_HISTORY
     return _figure(
         top[0], "buy_box_share",
-        "minutes of the top seller with a buy box price / minutes * 100, 90 days",
+        "minutes held with a price / minutes * 100, 90 days",
         {"seller_id": top[1], "sellers": len(won) or None}, Confidence.EXACT, path, reason,
     )  # fmt: skip
 
