@@ -80,9 +80,10 @@ def _best(done: Sorted) -> str:
         return NOTHING
     leaders = [r for r in done.listed if r.position == 1]
     said = "; ".join(
-        f"{r.record.domain.currency}: {r.record.label} with {r.metric('score')['value']} of 100 points" for r in leaders
+        f"in {r.record.domain.currency} {r.record.label} with {r.metric('score')['value']} of 100 points"
+        for r in leaders
     )
-    return f"{len(done.listed)} products can be ranked. First: {said}."
+    return f"Products that can be ranked: {len(done.listed)}. First comes {said}."
 
 
 def velocity(
