@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from keepa_cli.core import envelope
@@ -39,6 +40,8 @@ def run_remote(op: Operation, bound: dict[str, Any], ctx: Context, options: Opti
         return _dry_run(call)
     if options.out:
         modes.check_out(options.out)
+    elif isinstance(bound.get("out"), str):
+        modes.check_out(ctx.cwd / Path(bound["out"]).expanduser())
     elif mode is Mode.LIVE and call.requests[0].binary:
         raise inputs.needs_out(op, bound)
     with Account(call) as money:

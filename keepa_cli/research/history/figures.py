@@ -191,7 +191,7 @@ class WindowFigures:
 
     @property
     def max_rebound(self) -> float | None:
-        """The steepest rise from a low reached before, in percent of it."""
+        """The steepest rise from a low reached before, in percent of it; from 0 there is none."""
         return self._swing(down=False)
 
     def _swing(self, *, down: bool) -> float | None:
@@ -200,7 +200,7 @@ class WindowFigures:
         held = self.stretches[0][0]
         low, of = 0, 1
         for value, _, _ in self.stretches:
-            if value > held if down else value < held:
+            if (value > held if down else value < held or not held) and value:
                 held = value
             move = held - value if down else value - held
             if held and move * of > low * held:
