@@ -7,7 +7,7 @@ from typing import Any
 
 from keepa_cli.keepa.money import money
 from keepa_cli.research.figures import lines
-from keepa_cli.research.figures.model import SCHEMA, Figure, heading, values
+from keepa_cli.research.figures.model import ROWS, SCHEMA, Figure, Product, heading, values
 from keepa_cli.research.figures.panels import AXIS, LINE, PLOT, Panel, axis, shade, single
 from keepa_cli.research.figures.text import cut
 from keepa_cli.research.subject import Subject
@@ -23,56 +23,56 @@ SIGNALS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def history(subject: Subject, basis: str) -> Figure | str:
+def history(product: Product, subject: Subject) -> Figure | str:
     """Prices and rank over all history, or why there is no figure."""
     panel = Panel.of(subject, [*PRICES, "SALES"])
     prices = {label: rows for name, label in PRICES.items() if (rows := panel.lines(name, label))}
     rank = panel.lines("SALES", "Sales rank")
     if not prices and not rank:
-        return nothing(subject, "price and no rank")
+        return nothing(product, subject, "price and no rank")
     parts = [*_price_panel(panel, prices), *_strip(panel), *_rank_panel(panel, rank)]
-    about = f"{subject.asin}, in {subject.domain.currency}, UTC; the buy box and stock-outs are shaded"
+    about = f"{product.label}, in {subject.domain.currency}, UTC; the buy box and stock-outs are shaded"
     return Figure(
-        name=f"history-{subject.asin}",
-        title=f"Price and rank history of {subject.asin}",
+        name=f"history-{product.key}",
+        title=f"Price and rank history of {product.label}",
         description=f"Price and sales rank history of {about}.",
-        spec=stacked(heading(panel.heading, panel.period(*_lacking(panel)), _now(panel)), parts),
+        spec=stacked(heading(cut(product.heading, 88), panel.period(*_lacking(product, panel)), _now(panel)), parts),
         data=panel.source,
-        data_basis=basis,
+        data_basis=product.basis,
         points=panel.points,
     )
 
 
-def signals(subject: Subject, basis: str) -> Figure | str:
+def signals(product: Product, subject: Subject) -> Figure | str:
     """Number of offers, rating and reviews over all history, or why there is no figure."""
     panel = Panel.of(subject, [*SIGNALS, "NEW"])
-    parts = []
+    parts: list[dict[str, Any]] = []
     for name, (label, number) in SIGNALS.items():
         if rows := panel.lines(name, label):
             scale = {"zero": name == "COUNT_NEW", "nice": True}
             y = {"field": "v", "type": "quantitative", "scale": scale, "axis": axis(label, number, tickCount=4)}
             parts.append(single(panel, rows, y, 120, f"signal-{len(parts)}"))
     if not parts:
-        return nothing(subject, "offer count, rating or review count")
-    lacking = [f"{SIGNALS[n][0]}: {_why(panel, n)}" for n in SIGNALS if n not in panel.spans]
+        return nothing(product, subject, "offer count, rating or review count")
+    lacking = [f"{SIGNALS[n][0]}: {_why(product, panel, n)}" for n in SIGNALS if n not in panel.spans]
     return Figure(
-        name=f"signals-{subject.asin}",
-        title=f"Offers, rating and reviews of {subject.asin}",
-        description=f"Number of new offers, rating and reviews of {subject.asin} over time, in UTC.",
-        spec=stacked(heading(panel.heading, panel.period(*lacking)), parts),
+        name=f"signals-{product.key}",
+        title=f"Offers, rating and reviews of {product.label}",
+        description=f"Number of new offers, rating and reviews of {product.label} over time, in UTC.",
+        spec=stacked(heading(cut(product.heading, 88), panel.period(*lacking)), parts),
         data=panel.source,
-        data_basis=basis,
+        data_basis=product.basis,
         points=panel.points,
     )
 
 
-def nothing(subject: Subject, what: str) -> str:
+def nothing(product: Product, subject: Subject, what: str) -> str:
     """Why a product has no history to draw."""
     if not subject.usable:
-        return f"Keepa has no data of {subject.asin}."
+        return f"Keepa has no data of {product.label}."
     if not subject.asked.history:
-        return f"The history of {subject.asin} is not in the input: ask for it with --full."
-    return f"The history of {subject.asin} has no {what}."
+        return f"The history of {product.label} is not in the input: ask for it with --full."
+    return f"The history of {product.label} has no {what}."
 
 
 def stacked(title: Mapping[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -146,11 +146,14 @@ def _rank_panel(panel: Panel, rows: list[dict[str, Any]]) -> list[dict[str, Any]
     return [single(panel, drawn, y, 170, "rank")]
 
 
-def _lacking(panel: Panel) -> list[str]:
-    return [f"{label}: {_why(panel, name)}" for name, label in PRICES.items() if name not in panel.spans]
+def _lacking(product: Product, panel: Panel) -> list[str]:
+    cut_short = [product.cut] if product.cut else []
+    return cut_short + [f"{t}: {_why(product, panel, n)}" for n, t in PRICES.items() if n not in panel.spans]
 
 
-def _why(panel: Panel, name: str) -> str:
+def _why(product: Product, panel: Panel, name: str) -> str:
+    if product.basis == ROWS:
+        return "not in the rows"
     return panel.subject.why_no(name).value.replace("_", " ")
 
 

@@ -49,7 +49,7 @@ def thinned(found: Sequence[Span], most: int = MOST_POINTS) -> list[Span]:
 def unit(series: Series, domain: Domain) -> float:
     """What one raw step is worth on an axis: a hundredth for cents, a tenth for ratings."""
     if series.type.is_price:
-        return 10**domain.digits
+        return float(10**domain.digits)
     return 10 if series.type.kind.value == "score" else 1
 
 

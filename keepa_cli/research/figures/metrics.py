@@ -12,7 +12,7 @@ from keepa_cli.research.figures.text import cut
 MOST = 24
 """Products on one figure."""
 COLUMNS = 3
-PLOT, LABELS = 176, 92
+PLOT, LABELS = 184, 92
 METRICS: Mapping[str, tuple[str, str]] = {
     "buy_box_price": ("Buy box price", ""),
     "new_price": ("New price", ""),

@@ -11,7 +11,7 @@ from typing import Any
 
 from keepa_cli.keepa import clock
 from keepa_cli.research.figures import lines
-from keepa_cli.research.figures.model import SCHEMA, Figure, heading, values
+from keepa_cli.research.figures.model import SCHEMA, Figure, Product, heading, values
 from keepa_cli.research.figures.panels import LINE, Panel, reach, time_scale
 from keepa_cli.research.figures.text import cut
 from keepa_cli.research.subject import Subject
@@ -29,11 +29,11 @@ SPACING: Mapping[str, int] = {"row": 76, "column": 48}
 ALONE = "Small multiples need the histories of at least two products."
 
 
-def prices(subjects: Sequence[Subject], basis: str) -> Figure | str:
+def prices(products: Sequence[Product], basis: str) -> Figure | str:
     """Indexed prices, or why there is no figure."""
-    start, end = window(subjects)
+    start, end = window(products)
     charts, told = [], []
-    for subject in subjects[:MOST]:
+    for product, subject in pairs(products):
         name, panel = _priced(subject, start, end)
         if name is None:
             continue
@@ -42,22 +42,22 @@ def prices(subjects: Sequence[Subject], basis: str) -> Figure | str:
         rows = [r | {"v": round(r["v"] * unit * 100 / mean, 2)} for r in panel.lines(name, "price")]
         kind = {"BUY_BOX_SHIPPING": "buy box", "NEW": "new", "AMAZON": "Amazon"}[name]
         hundred = f"100 = {mean / unit:,.{subject.domain.digits}f} {subject.domain.currency}"
-        charts.append((panel, rows, f"{kind}, {hundred}"))
+        charts.append((product, panel, rows, f"{kind}, {hundred}"))
         told.append(panel.source | {"drawn": name, "index_100_raw": round(mean, 2)})
     if len(charts) < 2:
         return ALONE
-    low, high, _ = lines.common_range([lines.price_range(rows) for _, rows, _ in charts])
+    low, high, _ = lines.common_range([lines.price_range(rows) for _, _, rows, _ in charts])
     y = _y({"domain": [low, high], "zero": False, "nice": False}, ",.0f")
-    parts = [_chart(panel, rows, note, y) for panel, rows, note in charts]
-    top = heading("Prices as an index, 100 = mean of each product", _about(start, end, subjects, len(charts)))
-    return _figure("multiples-prices", top, parts, told, basis, sum(len(r) for _, r, _ in charts))
+    parts = [_chart(product, panel, rows, note, y) for product, panel, rows, note in charts]
+    top = heading("Prices as an index, 100 = mean of each product", _about(start, end, products, len(charts)))
+    return _figure("multiples-prices", top, parts, told, basis, sum(len(r) for _, _, r, _ in charts))
 
 
-def ranks(subjects: Sequence[Subject], basis: str) -> Figure | str:
+def ranks(products: Sequence[Product], basis: str) -> Figure | str:
     """Sales ranks, each on its own reversed logarithmic scale, or why there is no figure."""
-    start, end = window(subjects)
+    start, end = window(products)
     parts, told, count = [], [], 0
-    for subject in subjects[:MOST]:
+    for product, subject in pairs(products):
         panel = _small(subject, ["SALES", "NEW"], start, end)
         rows = [r | {"v": max(r["v"], 1)} for r in panel.lines("SALES", "rank")]
         if not rows:
@@ -65,18 +65,25 @@ def ranks(subjects: Sequence[Subject], basis: str) -> Figure | str:
         worst, best = max(r["v"] for r in rows), min(r["v"] for r in rows)
         scale = {"type": "log", "domain": [worst * 1.2, best / 1.2], "nice": False}
         y = _y(scale, "~s", values=lines.log_ticks(best / 1.2, worst * 1.2, 5))
-        parts.append(_chart(panel, rows, f"{worst:,.0f} to {best:,.0f}, now {panel.spans['SALES'][-1].value:,}", y))
+        parts.append(
+            _chart(product, panel, rows, f"{worst:,.0f} to {best:,.0f}, now {panel.spans['SALES'][-1].value:,}", y)
+        )
         told.append(panel.source)
         count += len(rows)
     if len(parts) < 2:
         return ALONE
-    top = heading("Sales ranks, each on its own log scale, up is better", _about(start, end, subjects, len(parts)))
+    top = heading("Sales ranks, each on its own log scale, up is better", _about(start, end, products, len(parts)))
     return _figure("multiples-ranks", top, parts, told, basis, count)
 
 
-def window(subjects: Sequence[Subject]) -> tuple[int, int]:
+def pairs(products: Sequence[Product]) -> list[tuple[Product, Subject]]:
+    """The products that are drawn, with their histories."""
+    return [(p, s) for p in products for s in p.subjects][:MOST]
+
+
+def window(products: Sequence[Product]) -> tuple[int, int]:
     """The days that all charts show: the last year, less where no product has so long a history."""
-    reaches = [reach(s, [*PRICES, "SALES"]) for s in subjects[:MOST]]
+    reaches = [reach(s, [*PRICES, "SALES"]) for _, s in pairs(products)]
     end = max((r[1] for r in reaches), default=1)
     return max(min((r[0] for r in reaches), default=0), end - DAYS * clock.DAY), end
 
@@ -103,7 +110,7 @@ def _y(scale: dict[str, Any], number: str, **more: Any) -> dict[str, Any]:
     return {"field": "v", "type": "quantitative", "scale": scale, "axis": own}
 
 
-def _chart(panel: Panel, rows: list[dict[str, Any]], note: str, y: dict[str, Any]) -> dict[str, Any]:
+def _chart(product: Product, panel: Panel, rows: list[dict[str, Any]], note: str, y: dict[str, Any]) -> dict[str, Any]:
     x = {
         "field": "t",
         "type": "temporal",
@@ -121,14 +128,14 @@ def _chart(panel: Panel, rows: list[dict[str, Any]], note: str, y: dict[str, Any
         "mark": {**LINE, "strokeWidth": 1.4, "style": "small"},
         "encoding": {"x": x, "y": y, "detail": {"field": "run"}},
     }
-    title = cut(f"{panel.subject.asin} · {panel.subject.product.get('title') or ''}", 34)
+    title = cut(product.heading, 34)
     top = {"text": title, "subtitle": cut(note, 44), "fontSize": 12, "subtitleFontSize": 11, "offset": 4}
     return {"title": top, "width": SIZE[0], "height": SIZE[1], "layer": [*([shaded] if outs else []), drawn]}
 
 
-def _about(start: int, end: int, subjects: Sequence[Subject], drawn: int) -> str:
+def _about(start: int, end: int, products: Sequence[Product], drawn: int) -> str:
     days = f"{clock.iso(start)[:10]} to {clock.iso(end)[:10]} UTC, nobody offering new is shaded"
-    return days + (f" · {drawn} of {len(subjects)} products" if drawn < len(subjects) else "")
+    return days + (f" · {drawn} of {len(products)} products" if drawn < len(products) else "")
 
 
 def _figure(

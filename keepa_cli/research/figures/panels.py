@@ -81,10 +81,6 @@ class Panel:
         days = f"{clock.iso(self.start)[:10]} to {clock.iso(self.end)[:10]} UTC"
         return cut(" · ".join([f"Amazon {self.subject.domain.code}", self.subject.domain.currency, days, *more]), 130)
 
-    @property
-    def heading(self) -> str:
-        return cut(f"{self.subject.asin} · {self.subject.product.get('title') or 'without a title'}", 88)
-
 
 def reach(subject: Subject, types: Sequence[str]) -> tuple[int, int]:
     """From the first change point of any of the types until now."""

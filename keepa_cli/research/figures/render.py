@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import struct
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +13,7 @@ from keepa_cli.research.figures.text import harmless
 from keepa_cli.research.figures.theme import Theme, config
 
 VEGA_LITE = "5.21"
+_SIZE = re.compile(rb'width="([0-9.]+)" height="([0-9.]+)"')
 PNG_SCALE = 2
 """Pixels of a PNG for one of the figure, so that it is sharp on the screens of today."""
 INSTALL = 'pip install "keepa-cli[figures]"'
@@ -40,6 +43,15 @@ def svg(spec: Mapping[str, Any]) -> bytes:
     """The SVG of a themed specification. It loads nothing from anywhere."""
     text: str = renderer().vegalite_to_svg(dict(spec), vl_version=VEGA_LITE, allowed_base_urls=[])
     return text.encode()
+
+
+def size(drawn: bytes) -> tuple[int, int]:
+    """Width and height in pixels of an SVG or PNG that was drawn here."""
+    if drawn.startswith(b"\x89PNG"):
+        width, height = struct.unpack(">II", drawn[16:24])
+        return width, height
+    found = _SIZE.search(drawn[:1000])
+    return (int(float(found[1])), int(float(found[2]))) if found else (0, 0)
 
 
 def png(drawn: bytes) -> bytes:

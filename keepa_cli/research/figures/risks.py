@@ -13,7 +13,10 @@ from keepa_cli.research.risks import CODES, SEVERITIES
 MOST = 24
 """Products on one figure."""
 NONE = "none"
-LEVELS = (NONE, *SEVERITIES)
+UNRATED = "found"
+"""The severity of a risk of which a comparison tells that it is there, and no more."""
+RATED = (UNRATED, *SEVERITIES)
+LEVELS = (NONE, *SEVERITIES, UNRATED)
 LEVEL = 8
 """Up to so many columns their ASINs are written level."""
 PLOT, LABELS = 714, 152
@@ -35,7 +38,7 @@ def risks(judged: Sequence[Judged], basis: str) -> Figure | str:
     cells = [_cell(j, code) for j in shown for code in _codes(shown)]
     found = sum(c["severity"] != NONE for c in cells)
     more = f" · the first {MOST} of {len(judged)} products" if len(judged) > MOST else ""
-    counts = ", ".join(f"{n} {s}" for s in reversed(SEVERITIES) if (n := sum(c["severity"] == s for c in cells)))
+    counts = ", ".join(f"{n} {s}" for s in reversed(RATED) if (n := sum(c["severity"] == s for c in cells)))
     about = f"Products: {len(shown)}, findings: {found}" + (f" ({counts})" if counts else "") + more
     return Figure(
         name="risks",
@@ -54,8 +57,8 @@ def _codes(shown: Sequence[Judged]) -> list[str]:
 
 
 def _cell(judged: Judged, code: str) -> dict[str, Any]:
-    found = [i for i in judged.items if i.get("code") == code and i.get("severity") in SEVERITIES]
-    gravest = max(found, key=lambda i: SEVERITIES.index(i["severity"]), default=None)
+    found = [i for i in judged.items if i.get("code") == code and i.get("severity") in RATED]
+    gravest = max(found, key=lambda i: RATED.index(i["severity"]), default=None)
     severity = gravest["severity"] if gravest else NONE
     return {
         "asin": judged.asin,
@@ -81,9 +84,10 @@ def _grid(cells: list[dict[str, Any]], shown: Sequence[Judged]) -> dict[str, Any
         "axis": {"title": None, **BARE, "minExtent": LABELS, "maxExtent": LABELS},
         "scale": {"paddingInner": 0.08},
     }
+    shown_levels = [s for s in LEVELS if s != UNRATED or any(c["severity"] == s for c in cells)]
     color = {
         "field": "severity", "type": "ordinal", "scale": {"domain": list(LEVELS), "range": "severity"},
-        "legend": {"title": None, "symbolType": "square"},
+        "legend": {"title": None, "symbolType": "square", "values": shown_levels},
     }  # fmt: skip
     grave = [c for c in cells if c["severity"] == SEVERITIES[-1]]
     others = [c for c in cells if c["severity"] != SEVERITIES[-1]]

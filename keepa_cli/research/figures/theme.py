@@ -38,7 +38,7 @@ PALETTES: Mapping[Theme, Palette] = {
         category=("#0072b2", "#d97706", "#a3348b", "#00795a", "#4c5a9e", "#8a6d1d", "#56a3d9", "#6b7280"),
         stock_out="#c2410c", no_data="#e9ecf0", available="#cfe0ee",
         diverging=("#1f5fa8", "#7fb0dd", "#f4f5f7", "#f0ab66", "#b45309"),
-        severity=("#e3edf6", "#f6cf94", "#e08a3c", "#b3360b"),
+        severity=("#e3edf6", "#f6cf94", "#e08a3c", "#b3360b", "#c9a8d8"),
         on_strong="#ffffff",
     ),
     "dark": Palette(
@@ -46,7 +46,7 @@ PALETTES: Mapping[Theme, Palette] = {
         category=("#5cb3e8", "#f2a93b", "#e48ac9", "#3ecf9f", "#9aa7ee", "#d9c04a", "#b5dcf7", "#aab2bf"),
         stock_out="#ff8a5c", no_data="#2a2f38", available="#27445c",
         diverging=("#6cb4f2", "#35648f", "#232831", "#8f5a1d", "#f5a742"),
-        severity=("#22303d", "#6b5420", "#b5701f", "#ff7d4d"),
+        severity=("#22303d", "#6b5420", "#b5701f", "#ff7d4d", "#6a4a7a"),
         on_strong="#101216",
     ),
 }  # fmt: skip

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from keepa_cli.keepa.csvtypes import BY_NAME
-from keepa_cli.keepa.series import plain
-from keepa_cli.research.figures.model import SCHEMA, Figure, heading, values
+from keepa_cli.research.facts import ABSENT
+from keepa_cli.research.figures.model import SCHEMA, Figure, Product, heading, values
 from keepa_cli.research.figures.text import cut
 from keepa_cli.research.measures import change
 from keepa_cli.research.names import name_of
@@ -21,6 +22,7 @@ LABELS: Mapping[str, str] = {
     "new_offer_count": "New offers", "rating": "Rating", "review_count": "Reviews", "new_fba": "New price, FBA",
     "new_fba_offer_count": "New offers, FBA", "new_fbm_offer_count": "New offers, FBM",
 }  # fmt: skip
+_DAYS = re.compile(r"[0-9]{1,5}")
 FULL = 50
 """Percent from which a change has the full colour."""
 STRONG = 35
@@ -55,7 +57,7 @@ class Cell:
         found: dict[str, Any] = {"series": self.series, "days": self.days, "change_percent": self.percent}
         if self.percent is None:
             return found | {"absent": {"change_percent": self.reason}}
-        return found | {"first": self.first, "last": self.last}
+        return found | {"first_raw": self.first, "last_raw": self.last}
 
 
 def cells_of(subject: Subject, days: Sequence[int] = WINDOWS) -> list[Cell]:
@@ -66,31 +68,54 @@ def cells_of(subject: Subject, days: Sequence[int] = WINDOWS) -> list[Cell]:
         for n in days:
             c = change(subject, t, n)
             pct, why = c.percent, c.reason.value if c.reason else "not_computable"
-            ends = [None if v is None else plain(t, subject.domain, v) for v in (c.first, c.last)]
-            found.append(Cell(name_of(t), n, pct, None if pct is not None else why, *ends))
+            found.append(Cell(name_of(t), n, pct, None if pct is not None else why, c.first, c.last))
     return found
 
 
-def windows(asin: str, title: str, about: str, cells: Sequence[Cell], basis: str) -> Figure | str:
+def cells_of_view(view: Mapping[str, Any]) -> list[Cell]:
+    """The cells that a product view holds in its temporal_features; none where it has no such section."""
+    features = view.get("temporal_features")
+    series = features.get("series") if isinstance(features, Mapping) else None
+    found = []
+    for name, told in series.items() if isinstance(series, Mapping) else ():
+        own = told if isinstance(told, Mapping) else {}
+        held = own.get("windows")
+        for days, window in held.items() if isinstance(held, Mapping) else ():
+            if isinstance(days, str) and _DAYS.fullmatch(days):
+                found.append(_cell_of(str(name), int(days), window, {**own, **held}))
+    return found
+
+
+def _cell_of(name: str, days: int, window: Any, beside: Mapping[str, Any]) -> Cell:
+    own = window if isinstance(window, Mapping) else {}
+    pct = own.get("change_pct")
+    reasons = [a for a in (own.get(ABSENT), beside.get(ABSENT)) if isinstance(a, Mapping)]
+    why = next((str(a[k]) for a in reasons for k in ("change_pct", str(days)) if k in a), "not_computable")
+    if not isinstance(pct, int | float) or isinstance(pct, bool):
+        return Cell(name, days, None, why)
+    return Cell(name, days, float(pct), None, own.get("first"), own.get("last", beside.get("last")))
+
+
+def windows(product: Product, cells: Sequence[Cell]) -> Figure | str:
     """The heat map of one product, or why there is none. A series without any figure has no row."""
     alive = {c.series for c in cells if c.percent is not None}
     shown = [c for c in cells if c.series in alive]
     if not shown:
-        return f"No change over any window is known of {asin}."
+        return f"No change over any window is known of {product.label}."
     drawn = [c.drawn for c in shown]
     left_out = dict.fromkeys(LABELS.get(c.series, c.series) for c in cells if c.series not in alive)
     more = f" · no figures: {', '.join(left_out)}" if left_out else ""
     lines = (
-        cut(about + more, 125),
+        cut(f"Amazon {product.domain}{more}", 125),
         "Change until now in percent: blue fell, orange rose. A falling sales rank is better.",
     )
     return Figure(
-        name=f"windows-{asin}",
-        title=f"Changes over windows of {asin}",
-        description=f"Heat map of the changes of prices, rank, offers and reviews of {asin} over several windows.",
-        spec={"$schema": SCHEMA, "title": heading(cut(f"{asin} · {title}", 88), *lines), **_map(drawn)},
-        data={"asin": asin, "cells": [c.source for c in cells]},
-        data_basis=basis,
+        name=f"windows-{product.key}",
+        title=f"Changes over windows of {product.label}",
+        description=f"Heat map of changes of prices, rank, offers and reviews of {product.label} over windows.",
+        spec={"$schema": SCHEMA, "title": heading(cut(product.heading, 88), *lines), **_map(drawn)},
+        data={"asin": product.label, "cells": [c.source for c in cells]},
+        data_basis=product.basis,
         points=sum(c.percent is not None for c in shown),
     )
 
