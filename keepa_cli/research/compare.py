@@ -159,6 +159,8 @@ def _row(look: Look) -> Section:
     row["price_vs_90d_pct"] = price_position(look, v)
     row["risk_codes"] = look.section("risk_taxonomy")["codes"]
     row["data_quality"] = {"completeness": completeness(look), "missing": [m["fact"] for m in missing(v)]}
+    counted = {"offer_count": "new_offer_count"} | {name: name for name in ("title", "brand", *PLAIN)}
+    row["evidence"] = {name: v[fact].path for name, fact in counted.items() if v[fact].known}
     row["evidence_path"] = s.path
     return row
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from keepa_cli.keepa.domains import DOMAINS
+from keepa_cli.keepa.money import money
 from keepa_cli.research.measures import percent
 
 Row = Mapping[str, Any]
@@ -78,11 +80,19 @@ def _leader(name: str, ranked: Sequence[Row]) -> dict[str, Any]:
         second = figure_of(others[0], name)
         said["next"] = {"asin": others[0]["asin"], "value": shown(others[0][name])}
         if value is not None and second is not None:
-            said["lead"] = round(abs(value - second), 2)
+            said["lead"] = _lead(first[name], abs(value - second))
             lead = percent(value, second) if name != "price_vs_90d_pct" else None
             if lead is not None:
                 said["lead_pct"] = abs(lead)
     return said
+
+
+def _lead(column: Any, apart: float) -> Any:
+    """A distance in the unit of the column: money stays money."""
+    if not (isinstance(column, Mapping) and "currency" in column):
+        return round(apart, 2)
+    domain = next(d for d in DOMAINS.values() if d.currency == column["currency"])
+    return money(int(apart), domain)
 
 
 def shown(value: Any) -> Any:
