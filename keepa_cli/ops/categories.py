@@ -10,7 +10,7 @@ from keepa_cli.core.registry import Cost, CostPart, Param, Request, operation
 from keepa_cli.keepa import containers, costs
 from keepa_cli.ops._list_views import Category, Rows, View, hydrated, listing, shaped, write_selection
 from keepa_cli.ops._listing import limit_note
-from keepa_cli.ops._names import CATEGORIES_FINDER_SELECTION, CATEGORIES_PRODUCTS, CATEGORIES_SEARCH
+from keepa_cli.ops._names import CATEGORIES_FINDER_SELECTION, CATEGORIES_GET, CATEGORIES_PRODUCTS, CATEGORIES_SEARCH
 from keepa_cli.ops._params import Domain, domain_id
 from keepa_cli.ops._selections import Assignment, Range, Sort, Text
 
@@ -31,7 +31,7 @@ def _finish(ctx: Context, _: Any, data: dict[str, Any], params: dict[str, Any]) 
 
 
 @operation(
-    "categories.get",
+    CATEGORIES_GET,
     toolset="research",
     cost=lambda _: costs.category(),
     returns="category",
