@@ -139,6 +139,7 @@ TRACKING_AUDIT = Plan(
     ),
     toolset="tracking-readonly",
     profile="tracking_readonly",
+    single=("asin",),
 )  # fmt: skip
 SELLER_RESEARCH = Plan(
     "seller-research",

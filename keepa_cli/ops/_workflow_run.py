@@ -11,12 +11,10 @@ from keepa_cli.core.commandline import command_line
 from keepa_cli.core.context import Context
 from keepa_cli.core.envelope import Envelope
 from keepa_cli.core.errors import KeepaCliError, Kind
-from keepa_cli.core.registry import Operation
 from keepa_cli.core.settings import SPENDING_MODES, Mode
 from keepa_cli.ops._names import WORKFLOW_RUN
 from keepa_cli.ops._workflow_state import State
 from keepa_cli.ops._workflow_steps import Priced, operations, priced
-from keepa_cli.research.workflow.model import Step
 from keepa_cli.research.workflow.resolving import Sources
 
 NOT_NEEDED = frozenset({Kind.CONFIRMATION_REQUIRED.value, Kind.CASSETTE_MISS.value})
@@ -53,12 +51,13 @@ class Run:
         """Run what is left, at most so many steps. Returns whether nothing is left. Raises what stops it."""
         chosen = operations(self.state.plan, self.inputs)
         for number, (step, op) in enumerate(chosen, 1):
-            if self.state.done(step):
+            item = priced(self.state.plan, step, op, self.sources(), self.state.folder)
+            if item.resolved.executable and self.state.settled(step, item.resolved.params):
                 continue
             if most is not None and len(self.now) >= most:
                 return False
             self.ctx.tell(f"Step {number} of {len(chosen)}: {step.id} ({op.name})")
-            self._step(step, op)
+            self._step(item)
         return True
 
     def resume(self, **changes: Any) -> str:
@@ -80,20 +79,17 @@ class Run:
 
         return Sources(self.inputs, lambda name: str(self.state.folder / name), answer, file)
 
-    def _step(self, step: Step, op: Operation) -> None:
-        item = priced(self.state.plan, step, op, self.sources(), self.state.folder)
-        if not item.resolved.executable:
+    def _step(self, item: Priced) -> None:
+        step, resolved = item.step, item.resolved
+        if not resolved.executable:
             self._unresolved(item)
             return
-        chosen = {
-            name: choice.rows for name, (_, choice) in item.resolved.choices.items() if len(choice.candidates) > 1
-        }
-        answer = self.state.found(step, item.resolved.params) or self._ask(item)
+        chosen = {name: choice.rows for name, (_, choice) in resolved.choices.items() if len(choice.candidates) > 1}
+        answer = self.state.found(step, resolved.params) or self._ask(item)
         if answer["ok"]:
-            self._forget_dependents(step)
-            self.state.note(self.ctx, step, _record(item, answer, chosen))
+            self.state.note(self.ctx, step, resolved.params, _record(item, answer, chosen))
             self.now.add(step.id)
-        elif step.optional and (answer["error"]["kind"] in NOT_NEEDED or not op.remote):
+        elif step.optional and (answer["error"]["kind"] in NOT_NEEDED or not item.op.remote):
             self._skip(item, answer["error"])
         else:
             raise self._stopped(item, answer, chosen)
@@ -102,6 +98,8 @@ class Run:
         changes: dict[str, Any] = {}
         if item.step.id in self.consents:
             changes = {"yes": True, "quote_token": self.consents[item.step.id] or None}
+        if not (item.op.remote or item.op.passes_mode):
+            changes["flags"] = {}
         if item.out:
             changes["out"] = self.state.folder / item.step.body
         if not self.call.keyed and self.call.mode in SPENDING_MODES and item.op.remote:
@@ -110,14 +108,6 @@ class Run:
         if answer["ok"]:
             self.state.keep(self.ctx, item.step, item.resolved.params, answer)
         return answer
-
-    def _forget_dependents(self, step: Step) -> None:
-        """What was made on this machine without the answer of this step is made again; nothing is paid twice."""
-        stale = {step.id}
-        for other, op in operations(self.state.plan, self.inputs):
-            if stale.intersection(other.sources) and not op.remote and other.id in self.state.steps:
-                stale.add(other.id)
-                del self.state.steps[other.id]
 
     def _skip(self, item: Priced, error: Mapping[str, Any]) -> None:
         row: dict[str, Any] = {"kind": error["kind"], "reason": error["message"]}

@@ -70,6 +70,15 @@ class State:
         intact = all(_sha(self.folder / name) == sha for name, sha in record["files"].items())
         return record if intact else None
 
+    def settled(self, step: Step, params: Mapping[str, Any]) -> bool:
+        """Whether exactly this was answered. What was answered to something else is forgotten: choices changed, or a
+        step before it gave more."""
+        record = self.done(step)
+        if record is None or record["asked"] == self.mark(step, params)["asked"]:
+            return record is not None
+        del self.steps[step.id]
+        return False
+
     def found(self, step: Step, params: Mapping[str, Any]) -> Any:
         """An answer to exactly this that a killed run wrote without getting to say so."""
         if step.id in self.steps:
@@ -81,7 +90,8 @@ class State:
         return None
 
     def mark(self, step: Step, params: Mapping[str, Any]) -> dict[str, str]:
-        return {"workflow": self.plan.name, "step": step.id, "asked": digest(self.identity, step.command, params)[:24]}
+        asked = digest(self.identity["source"], step.command, _portable(dict(params), self.folder))
+        return {"workflow": self.plan.name, "step": step.id, "asked": asked[:24]}
 
     def answer(self, step: str) -> dict[str, Any]:
         """The answer of a step out of its file. Raises `io_error`."""
@@ -106,11 +116,12 @@ class State:
         text = dumps(kept, ctx.redactor).encode("utf-8", "surrogatepass")
         _outputs.write(ctx, str(self.folder / step.artifact), text, format="json")
 
-    def note(self, ctx: Context, step: Step, record: Mapping[str, Any]) -> None:
+    def note(self, ctx: Context, step: Step, params: Mapping[str, Any], record: Mapping[str, Any]) -> None:
         """Say that a step is done."""
         names = [step.artifact, *([step.body] if step.keeps_body else [])]
         files = {name: sha for name in names if (sha := _sha(self.folder / name))}
-        self.steps[step.id] = {"status": "done", "files": files} | dict(record)
+        asked = self.mark(step, params)["asked"]
+        self.steps[step.id] = {"status": "done", "asked": asked, "files": files} | dict(record)
         self.save(ctx)
 
 
@@ -136,6 +147,8 @@ def load(ctx: Context, folder: Path, plan: Plan, identity: dict[str, Any], *, fr
             value=str(folder),
         ) from None
     if name != plan.name or not _continues(old.identity, identity, plan):
+        if not old.steps and not any((folder / step.artifact).exists() for step in plan.steps):
+            return new
         raise invalid(
             f"{folder} holds a run of {name} with other parameters or from another source: name another --out-dir.",
             field="out_dir",

@@ -96,7 +96,7 @@ def _pairs(params: Mapping[str, Any]) -> list[str]:
 def run_view(ctx: Context, run: Run, *, complete: bool) -> dict[str, Any]:
     """`workflow_run`."""
     rows = [_row(run, item) for item in steps.operations(run.state.plan, run.inputs)]
-    totals = _totals(rows)
+    totals = _totals(rows, run.state.steps)
     status = "completed" if complete else "stopped"
     return {
         "agent_brief": _run_brief(run.state.plan, rows, totals, status),
@@ -140,12 +140,13 @@ def _row(run: Run, found: tuple[Any, Any]) -> Section:
     return row | ({"chosen_from": record["chosen_from"]} if record.get("chosen_from") else {})
 
 
-def _totals(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _totals(rows: Sequence[Mapping[str, Any]], records: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """`tokens` counts steps too that a later choice made needless: they were paid for."""
     done = [r for r in rows if r["status"] == "done"]
     return {
-        "tokens": sum(r["tokens"] or 0 for r in done),
+        "tokens": sum(r["tokens"] or 0 for r in records.values()),
         "tokens_now": sum(r["tokens"] or 0 for r in done if r["ran_now"]),
-        "estimated_tokens": sum(r["estimated_tokens"] for r in done),
+        "estimated_tokens": sum(r["estimated_tokens"] for r in records.values()),
         "steps_done": len(done),
         "steps_run_now": sum(r["ran_now"] for r in done),
         "steps_skipped": sum(r["status"] == "skipped" for r in rows),

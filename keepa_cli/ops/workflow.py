@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,6 +18,7 @@ from keepa_cli.ops._params import Asin, Domain
 from keepa_cli.ops._workflow_plans import PLANS
 from keepa_cli.ops._workflow_run import Call, Run
 from keepa_cli.ops._workflow_state import digest, load
+from keepa_cli.ops._workflow_steps import Priced
 from keepa_cli.ops.sellers import SellerId
 from keepa_cli.research.workflow.model import Plan
 from keepa_cli.research.workflow.view import ACCEPTED
@@ -58,7 +60,7 @@ OutDir = Annotated[
 
 
 def _run_cost(params: dict[str, Any]) -> Cost:
-    plan, inputs, _ = _asked(params)
+    plan, inputs, _ = asked_for(params)
     return _workflow_view.cost(plan, inputs)
 
 
@@ -93,7 +95,7 @@ def plan(
         "name": name, "term": term, "asin": asin, "category": category, "seller": seller, "domain": domain,
         "goal": goal, "top": top, "hydrate_top": hydrate_top, "input": input,
     }  # fmt: skip
-    chosen, inputs, asked = _asked(given)
+    chosen, inputs, asked = asked_for(given)
     folder = _folder(ctx, chosen, inputs, ctx.settings.mode, out_dir)
     return _workflow_view.plan_view(ctx, chosen, inputs, asked, folder)
 
@@ -142,7 +144,7 @@ def run(
         "name": name, "term": term, "asin": asin, "category": category, "seller": seller, "domain": domain,
         "goal": goal, "top": top, "hydrate_top": hydrate_top, "input": input,
     }  # fmt: skip
-    chosen, inputs, asked = _asked(given)
+    chosen, inputs, asked = asked_for(given)
     if dry_run or call.mode is Mode.DRY_RUN:
         return _workflow_view.plan_view(ctx, chosen, inputs, asked, _folder(ctx, chosen, inputs, call.mode, out_dir))
     _all_there(chosen, inputs)
@@ -166,7 +168,12 @@ def _carried_out(
         return _workflow_view.run_view(ctx, going, complete=complete)
 
 
-def _asked(params: dict[str, Any]) -> tuple[Plan, dict[str, Any], dict[str, Any]]:
+def priced(chosen: Plan, inputs: dict[str, Any]) -> list[Priced]:
+    """The steps of a plan with their prices, before anything was asked."""
+    return _workflow_view.priced(chosen, inputs, Path())
+
+
+def asked_for(params: Mapping[str, Any]) -> tuple[Plan, dict[str, Any], dict[str, Any]]:
     """The plan, all of its inputs, and those that were given. Raises for an input that the plan has no use for."""
     chosen = PLANS[params["name"]]
     inputs = {k: params[k] for k in ("domain", "goal", "top")}
@@ -181,6 +188,8 @@ def _asked(params: dict[str, Any]) -> tuple[Plan, dict[str, Any], dict[str, Any]
                 value=params[key],
                 allowed=[f"--{k.replace('_', '-')}" for k in chosen.takes],
             )
+        if key in chosen.single and len(params[key]) > 1:
+            raise invalid(f"{chosen.name} takes one --{key}.", field=key, value=params[key])
         inputs[key] = asked[key] = params[key]
     defaults = {a.name: a.default for a in ops.find(WORKFLOW_PLAN).args}
     asked |= {k: inputs[k] for k in ("domain", "goal", "top") if inputs[k] != defaults[k]}

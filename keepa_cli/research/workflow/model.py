@@ -113,7 +113,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """A workflow. Of each group of `wants` one input at least must be given; `sorts` says what the inputs are."""
+    """A workflow. Of each group of `wants` one input at least must be given; those in `single` take one value."""
 
     name: str
     purpose: str
@@ -121,6 +121,7 @@ class Plan:
     wants: tuple[tuple[str, ...], ...] = ()
     toolset: str = "research"
     profile: str = "live_read_allowed"
+    single: tuple[str, ...] = ()
 
     @property
     def takes(self) -> tuple[str, ...]:

@@ -68,7 +68,7 @@ def _value(
         given = sources.inputs.get(value.given.name)
         value = value.found if given in (None, [], "") else value.given
     if isinstance(value, Given):
-        return _given(name, value, sources, into, lacking)
+        return _given(value, sources, many, into, lacking)
     if isinstance(value, From):
         return _from(name, value, sources, many, into)
     if isinstance(value, Files):
@@ -80,10 +80,11 @@ def _value(
     return value, value
 
 
-def _given(name: str, value: Given, sources: Sources, into: Resolved, lacking: frozenset[str]) -> tuple[Any, Any]:
+def _given(value: Given, sources: Sources, many: bool, into: Resolved, lacking: frozenset[str]) -> tuple[Any, Any]:
     given = sources.inputs.get(value.name)
     if given not in (None, [], ""):
-        return given, given
+        one = given[0] if isinstance(given, list) and not many else given
+        return one, one
     if not value.required and value.name not in lacking:
         return _LEFT_OUT, _LEFT_OUT
     into.missing.append(value.name)
