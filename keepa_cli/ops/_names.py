@@ -21,6 +21,7 @@ FIGURES_RESEARCH = "figures.research"
 DEALS_QUERY = "deals.query"
 FINDER_QUERY = "finder.query"
 HISTORY_EXPORT = "history.export"
+INVENTORY = "business.inventory"
 INVENTORY_AUDIT = "business.inventory-audit"
 MARKET_OPPORTUNITY = "business.market-opportunity"
 PRODUCTS_COMPARE = "products.compare"
@@ -37,17 +38,18 @@ SELLER_METRICS = "business.seller-metrics"
 TRACKING_GET = "tracking.get"
 TRACKING_LIST = "tracking.list"
 TRACKING_NOTIFICATIONS = "tracking.notifications"
+VELOCITY = "business.velocity"
 WORKFLOW_PLAN = "workflow.plan"
 WORKFLOW_RUN = "workflow.run"
 
 ALIASES = {
     "agent.profile.generate": "business.agent-profile",
-    "inventory.audit": "business.inventory",
+    "inventory.audit": INVENTORY,
     "research.context.query": RESEARCH_QUERY,
     "research.target.resolve": RESEARCH_RESOLVE,
     "research_brief.export": RESEARCH_BRIEF,
     "research_graph.merge": RESEARCH_GRAPH_MERGE,
     "seller-metrics.summary": SELLER_METRICS,
-    "velocity.research": "business.velocity",
+    "velocity.research": VELOCITY,
 }
 """Other names that the contract's first edition gives to operations: what they answer tells the name of today."""

@@ -9,7 +9,7 @@ from keepa_cli.core.context import Context
 from keepa_cli.core.registry import Param, operation
 from keepa_cli.ops import _business_profit as _profit  # noqa: F401 - registers business.profit
 from keepa_cli.ops._inputs import Fixtures, Inputs, Payload
-from keepa_cli.ops._names import FAST_MOVERS, INVENTORY_AUDIT, MARKET_OPPORTUNITY
+from keepa_cli.ops._names import FAST_MOVERS, INVENTORY, INVENTORY_AUDIT, MARKET_OPPORTUNITY, SELLER_METRICS, VELOCITY
 from keepa_cli.ops._params import Domain
 
 TOOLSET = "business"
@@ -146,9 +146,8 @@ def market_opportunity(
 
 
 @operation(
-    "business.seller-metrics",
+    SELLER_METRICS,
     toolset=TOOLSET,
-    tool="seller_metrics_summary",
     examples=("kc business seller-metrics --input products.json --window-days 90",),
 )
 def seller_metrics(
@@ -177,9 +176,8 @@ def seller_metrics(
 
 
 @operation(
-    "business.velocity",
+    VELOCITY,
     toolset=TOOLSET,
-    tool="velocity_research",
     examples=("kc business velocity --fixture product_B0PPJ248DY_full",),
 )
 def velocity(
@@ -201,7 +199,7 @@ def velocity(
 
 
 @operation(
-    "business.inventory",
+    INVENTORY,
     toolset=TOOLSET,
     examples=("kc business inventory --fixture product_B0PPJ248DY_full",),
 )
