@@ -124,9 +124,11 @@ class Material:
             for code, case in _section(data, "risk_summary").items()
             if isinstance(case, Mapping) and isinstance(case.get("worst"), Mapping)
         }
+        codes_of = dict(_homes(data))
         for row in rows:
             if not self._wanted(row["asin"]):
                 continue
+            home = codes_of.get(row["asin"], self.domain.code)
             label = clean(row["asin"])
             codes = [c for c in _list(row.get("risk_codes")) if isinstance(c, str)]
             items = [{"code": c, "severity": UNRATED} | worst.get((c, row["asin"]), {}) for c in codes]
@@ -134,7 +136,7 @@ class Material:
             if row.get("status", "found") in FOUND:
                 self.rows.append({**row, "asin": label})
                 self._based("rows", COMPARED)
-                self._product(row["asin"], self.domain.code, clean(row.get("title") or ""), COMPARED)
+                self._product(row["asin"], home, clean(row.get("title") or ""), COMPARED)
 
     def _product(self, asin: str, code: str, title: str, basis: str) -> Product:
         """The product of an ASIN and a marketplace, new where it is the first time."""
@@ -157,6 +159,14 @@ class Material:
 
     def _based(self, what: str, basis: str) -> None:
         self.bases.setdefault(what, set()).add(basis)
+
+
+def _homes(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(ASIN, marketplace) of the products in the graph of a comparison: its rows do not tell the marketplace."""
+    for node in _list(_section(data, "research_graph").get("nodes")):
+        parts = str(node.get("id")).split(":") if isinstance(node, Mapping) else []
+        if len(parts) == 3 and parts[0] == "product":
+            yield parts[2], parts[1]
 
 
 def _row(label: str, view: Mapping[str, Any]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Product:
 
     @property
     def heading(self) -> str:
-        return f"{self.label} · {self.title or 'without a title'}"
+        return f"{self.label} · {self.title}" if self.title else self.label
 
     @property
     def subjects(self) -> list[Subject]:

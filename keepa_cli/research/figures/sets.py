@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from keepa_cli.research.figures import graph, history, metrics, multiples, risks, windows
@@ -22,6 +22,7 @@ ALL = tuple(name for names in SETS.values() for name in names)
 PER_PRODUCT = frozenset(SETS["history"])
 MOST_PRODUCTS = 8
 """Products with figures of their own in one run."""
+NO_HISTORY = "The input holds no history of it."
 
 
 def names_of(figure_set: str) -> tuple[str, ...]:
@@ -41,30 +42,40 @@ def figures(material: Material, figure_set: str) -> Iterator[Figure | Skipped]:
 def _each(name: str, material: Material) -> Iterator[Figure | Skipped]:
     if not material.products:
         yield Skipped(name, "The input holds no product.")
-    for product in material.products[:MOST_PRODUCTS]:
+    drawn, reasons = _with_data(name, material.products)
+    yield from (Skipped(name, reason) for reason in reasons)
+    for product in drawn[:MOST_PRODUCTS]:
         made = OWN[name](product)
         yield Skipped(f"{name}-{product.key}", made) if isinstance(made, str) else made
-    rest = material.products[MOST_PRODUCTS:]
+    rest = drawn[MOST_PRODUCTS:]
     if rest:
-        more = ", ".join(p.label for p in rest[:5]) + (" …" if len(rest) > 5 else "")
-        reason = f"Each run draws {MOST_PRODUCTS} products; {len(rest)} more are left out ({more}): choose with --asin."
+        reason = f"Each run draws {MOST_PRODUCTS} products; {_named(rest)} are left out: choose with --asin."
         yield Skipped(f"{name}-more", reason)
 
 
-def _with_history(make: Callable[[Product, Subject], Figure | str]) -> Callable[[Product], Figure | str]:
-    def made(product: Product) -> Figure | str:
-        return _no_history(product) if product.subject is None else make(product, product.subject)
-
-    return made
-
-
-def _no_history(product: Product) -> str:
-    if product.view is not None:
-        return (
-            f"A product view of {product.label} holds no whole history: give the answer as Keepa sent it "
+def _with_data(name: str, products: Sequence[Product]) -> tuple[list[Product], list[str]]:
+    """The products that have what the figure is made from, and why the others have not."""
+    views = [p for p in products if p.subject is None and p.view is not None]
+    compared = [p for p in products if p.subject is None and p.view is None]
+    reasons = []
+    if compared:
+        what = "change over windows" if name == "windows" else "history"
+        reasons.append(f"A comparison holds no {what} of {_named(compared)}: give the products as Keepa sent them.")
+    if views and name != "windows":
+        reasons.append(
+            f"A product view holds no whole history of {_named(views)}: give the products as Keepa sent them "
             "(kc products get --full --out FILE) or the rows of history export."
         )
-    return f"A comparison holds no history of {product.label}: give the products as Keepa sent them."
+    return [p for p in products if p.subject is not None or (p.view is not None and name == "windows")], reasons
+
+
+def _named(products: Sequence[Product]) -> str:
+    rest = f" and {len(products) - 5} more" if len(products) > 5 else ""
+    return ", ".join(p.label for p in products[:5]) + rest
+
+
+def _of_history(make: Callable[[Product, Subject], Figure | str]) -> Callable[[Product], Figure | str]:
+    return lambda product: make(product, product.subject) if product.subject is not None else NO_HISTORY
 
 
 def _windows(product: Product) -> Figure | str:
@@ -72,12 +83,10 @@ def _windows(product: Product) -> Figure | str:
         if not product.subject.usable or not product.subject.asked.history:
             return history.nothing(product, product.subject, "price and no rank")
         return windows.windows(product, windows.cells_of(product.subject))
-    if product.view is not None:
-        cells = windows.cells_of_view(product.view)
-        if not cells:
-            return f"The view of {product.label} has no temporal_features: ask for --view research."
-        return windows.windows(product, cells)
-    return f"A comparison holds no changes over windows of {product.label}: give product views or answers."
+    cells = windows.cells_of_view(product.view or {})
+    if not cells:
+        return f"The view of {product.label} has no temporal_features: ask for --view research."
+    return windows.windows(product, cells)
 
 
 def _basis(material: Material) -> str:
@@ -99,8 +108,8 @@ def _graph(material: Material) -> Figure | str:
 
 
 OWN: Mapping[str, Callable[[Product], Figure | str]] = {
-    "history": _with_history(history.history),
-    "signals": _with_history(history.signals),
+    "history": _of_history(history.history),
+    "signals": _of_history(history.signals),
     "windows": _windows,
 }
 SHARED: Mapping[str, Callable[[Material], Figure | str]] = {

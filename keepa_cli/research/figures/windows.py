@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,21 +76,24 @@ def cells_of_view(view: Mapping[str, Any]) -> list[Cell]:
     """The cells that a product view holds in its temporal_features; none where it has no such section."""
     features = view.get("temporal_features")
     series = features.get("series") if isinstance(features, Mapping) else None
-    found = []
-    for name, told in series.items() if isinstance(series, Mapping) else ():
-        own = told if isinstance(told, Mapping) else {}
-        held = own.get("windows")
-        for days, window in held.items() if isinstance(held, Mapping) else ():
+    known = series if isinstance(series, Mapping) else {}
+    order = [n for n in LABELS if n in known] + [n for n in known if n not in LABELS and n != ABSENT]
+    return [cell for name in order for cell in _cells_told(str(name), known[name])]
+
+
+def _cells_told(name: str, told: Any) -> Iterator[Cell]:
+    windows_told = told.get("windows") if isinstance(told, Mapping) else None
+    if isinstance(windows_told, Mapping):
+        for days, window in windows_told.items():
             if isinstance(days, str) and _DAYS.fullmatch(days):
-                found.append(_cell_of(str(name), int(days), window, {**own, **held}))
-    return found
+                yield _cell_of(name, int(days), window, {**told, **windows_told})
 
 
 def _cell_of(name: str, days: int, window: Any, beside: Mapping[str, Any]) -> Cell:
     own = window if isinstance(window, Mapping) else {}
     pct = own.get("change_pct")
     reasons = [a for a in (own.get(ABSENT), beside.get(ABSENT)) if isinstance(a, Mapping)]
-    why = next((str(a[k]) for a in reasons for k in ("change_pct", str(days)) if k in a), "not_computable")
+    why = next((str(a[k]) for a in reasons for k in ("change_pct", "first", str(days)) if k in a), "not_computable")
     if not isinstance(pct, int | float) or isinstance(pct, bool):
         return Cell(name, days, None, why)
     return Cell(name, days, float(pct), None, own.get("first"), own.get("last", beside.get("last")))
