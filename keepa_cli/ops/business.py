@@ -13,7 +13,9 @@ from keepa_cli.ops._names import FAST_MOVERS, INVENTORY, INVENTORY_AUDIT, MARKET
 from keepa_cli.ops._params import Domain
 
 TOOLSET = "business"
-Usual = Annotated[Domain, Param("Marketplace of products that do not name their own.")]
+Usual = Annotated[
+    str, Param("Marketplace of products that do not name their own: code, id or host suffix."), Domain.__metadata__[0]
+]
 Limit = Annotated[int | None, Param("Show at most N products of every ranking.", metavar="N", min=1, max=100_000)]
 Least = Annotated[
     Literal["exact", "high", "medium", "lower_bound", "low"] | None,
@@ -214,7 +216,10 @@ def inventory(
     min_confidence: Least = None,
     out: Out = None,
 ) -> dict[str, Any]:
-    """Tell how likely products are to run out, with the percentages behind it. Never a stock quantity."""
+    """Tell how likely products are to run out, with the percentages behind it.
+
+    A quantity in stock is never estimated.
+    """
     from keepa_cli.research.business.analyses import inventory as analyse
 
     wish = _wish("inventory", ("inventory", "velocity"), sort, limit, min_confidence)
