@@ -24,7 +24,7 @@ class Caller:
 
     def __init__(self, ctx: Context, options: Options, *, same_mode: bool) -> None:
         self._ctx, self._options = ctx, options
-        self._flags = replace(options.flags, fixture=None) if same_mode else Flags()
+        self._flags = _inner(options.flags) if same_mode else Flags()
 
     @property
     def mode(self) -> Mode:
@@ -54,6 +54,11 @@ class Caller:
         fresh = {"flags": self._flags, "out": None, "text": False, "idempotency_key": inner_key(options, name, params)}
         inner = replace(options, **(fresh | changes))
         return run(options.find(name), params, self._ctx, inner)
+
+
+def _inner(flags: Flags) -> Flags:
+    """The flags of an inner call. Beside a fixture that is replay: whoever works on a fixture spends nothing."""
+    return flags if flags.fixture is None else replace(flags, fixture=None, replay=True)
 
 
 def caller(ctx: Context, options: Options, *, same_mode: bool = False) -> Caller:

@@ -73,6 +73,12 @@ TABLE: dict[str, dict[str, list[Any]]] = {
         "domain": ["US", "DE"],
     },
     "categories.search": {"term": ["kitchen", "qqqqq"], "parents": FLAG, "domain": ["US", "JP"]},
+    "categories.products": {
+        "category": [str(ROOT), "5"],
+        "hydrate_top": [ABSENT, 0, 3],
+        "limit": [ABSENT, 5],
+        "domain": ["US", "DE"],
+    },
     "tokens.status": {},
     "finder.query": {
         "title": [ABSENT, "kettle"],

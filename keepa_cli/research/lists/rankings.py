@@ -41,6 +41,8 @@ def bestsellers(listing: Listing, total: int, view: str = BESTSELLERS) -> dict[s
     facts.put("category_id", category_id(table.get("categoryId")), Reason.NOT_COLLECTED)
     facts.put("last_update", field_time(table.get("lastUpdate")), Reason.NOT_COLLECTED)
     facts["ranked_by"] = _ranked_by(listing.params)
+    if view == CATEGORY_PRODUCTS:
+        rows = [row | {"source_category": facts["category_id"] or facts["category"]} for row in rows]
     return Profile(
         view=view,
         endpoint="/bestsellers",
