@@ -7,9 +7,12 @@ from contextlib import suppress
 from typing import Any
 
 from keepa_cli.core.errors import KeepaCliError
+from keepa_cli.keepa.clock import DAY, as_minute
+from keepa_cli.keepa.stats import out_of_stock_percentage
 from keepa_cli.research.facts import Reason, Section
 from keepa_cli.research.graph.merge import merge_graphs
 from keepa_cli.research.leaders import FIGURES, figure_of, leaders, one_line_of
+from keepa_cli.research.names import BY_VIEW_NAME
 from keepa_cli.research.needs import Need, Planner
 from keepa_cli.research.product.data_quality import completeness, missing, not_requested
 from keepa_cli.research.product.look import Look
@@ -155,6 +158,7 @@ def _row(look: Look) -> Section:
     row.put("offer_count", v.value("new_offer_count"), v["new_offer_count"].reason or Reason.NONE)
     row.put("rank_category_id", v.rank_category[0] if v.rank_category else None, Reason.NOT_COLLECTED)
     _put_content(row, look, v)
+    row["out_of_stock_pct"] = _out_of_stock(s)
     row["monthly_sold"] = demand(look, v)
     row["price_vs_90d_pct"] = price_position(look, v)
     row["risk_codes"] = look.section("risk_taxonomy")["codes"]
@@ -163,6 +167,18 @@ def _row(look: Look) -> Section:
     row["evidence"] = {name: v[fact].path for name, fact in counted.items() if v[fact].known}
     row["evidence_path"] = s.path
     return row
+
+
+def _out_of_stock(s: Subject) -> Section:
+    """The share of the last 90 days without an offer, by Keepa's rule: stock-outs are judged by it."""
+    since = max(as_minute(s.product.get("trackingSince")) or 0, 0)
+    found = Section()
+    for name in ("new", "buy_box_shipping"):
+        t = BY_VIEW_NAME[name]
+        share = out_of_stock_percentage(s.series(t), s.now - 90 * DAY, s.now, since)
+        known = Section({"90": share}) if share >= 0 else None
+        found.put(name, known, Reason.TOO_LITTLE_HISTORY if len(s.series(t)) else s.why_no(t))
+    return found
 
 
 def _put_content(row: Section, look: Look, v: Vitals) -> None:
@@ -176,7 +192,7 @@ def _empty_row(asin: str, status: str, path: str | None) -> Section:
     """The row of an ASIN without a product: every column is there, and none has a value."""
     row = Section(asin=asin, status=status)
     columns = ("title", "brand", *PRICES, *PLAIN, "offer_count", "rank_category_id", "has_aplus", "coupon")
-    for name in (*columns, "monthly_sold", "price_vs_90d_pct", "data_quality"):
+    for name in (*columns, "monthly_sold", "price_vs_90d_pct", "out_of_stock_pct", "data_quality"):
         row.lack(name, Reason.NOT_APPLICABLE)
     row["risk_codes"] = ["data_missing"] if status == INVALID else []
     return row if path is None else Section(row | {"evidence_path": path})

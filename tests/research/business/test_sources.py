@@ -83,7 +83,16 @@ def test_rows_of_a_comparison_are_read(shared_data: Path) -> None:
         assert found["velocity"]["value"] == 100_000
         assert found["cashflow"]["value"]["raw"] == 149_900_000
         assert found["seller_metrics"]["value"] == 5
+        assert (found["inventory"]["value"], found["inventory"]["basis"]) == ("low", "buy_box")
+        assert found["inventory"]["inputs"]["out_of_stock_90_buy_box"] == 1
         assert problems(found, unwrapped(data)) == []
+
+
+def test_rows_that_name_no_product_that_exists_have_no_figures() -> None:
+    rows = rows_of(body(product(productType=4)))
+    (m,) = read(rows)
+    assert not m.usable
+    assert [s["value"] for s in measured(m).values()] == [None] * 4
 
 
 def test_an_amount_keeps_its_currency_whatever_the_domain() -> None:
