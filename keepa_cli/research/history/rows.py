@@ -31,17 +31,18 @@ class Piece:
     raws: Sequence[Raw]
 
 
-def clock_texts(times: Sequence[int]) -> list[str]:
+class _Days(dict[int, str]):
+    """The dates of days since 2011, made when first asked for."""
+
+    def __missing__(self, day: int) -> str:
+        date = self[day] = iso(day * DAY)[:10]
+        return date
+
+
+def clock_texts(times: Sequence[int], days: _Days | None = None) -> list[str]:
     """Keepa minutes as RFC 3339 text; the date of a day is made once."""
-    days: dict[int, str] = {}
-    texts = []
-    for minute in times:
-        day, rest = divmod(minute, DAY)
-        date = days.get(day)
-        if date is None:
-            date = days[day] = iso(day * DAY)[:10]
-        texts.append(date + _CLOCK[rest])
-    return texts
+    dates = _Days() if days is None else days
+    return [dates[minute // DAY] + _CLOCK[minute % DAY] for minute in times]
 
 
 def objects(piece: Piece, *, reasons: bool = False) -> Iterator[dict[str, Any]]:
@@ -67,22 +68,26 @@ def _tail(track: Track, raw: Raw, reasons: bool) -> dict[str, Any]:
 def csv_text(pieces: Iterable[Piece]) -> Iterator[str]:
     """RFC 4180 with a head line, lines ending in LF; what a spreadsheet would take for a formula gets an apostrophe."""
     yield ",".join(COLUMNS) + "\n"
+    days = _Days()
     for piece in pieces:
         head = ",".join(map(_cell, (piece.asin, piece.track.domain.code, piece.track.name))) + ","
-        yield _lines(piece, head, _csv_tail)
+        yield _lines(piece, head, _csv_tail, days)
 
 
 def _csv_tail(track: Track, raw: Raw) -> str:
-    tail = _tail(track, raw, False)
-    return "," + ",".join(_cell(tail[name]) for name in COLUMNS[4:]) + "\n"
+    value, unit, currency = track.unit.cell(raw, track.domain)
+    if type(raw) is int:
+        return f",{'' if value is None else value},{raw},{unit},{currency or ''}\n"
+    return f",{_cell(value)},{_cell(raw)},{unit},{currency or ''}\n"
 
 
 def jsonl_text(pieces: Iterable[Piece]) -> Iterator[str]:
     """One JSON object a line."""
+    days = _Days()
     for piece in pieces:
         names = {"asin": piece.asin, "domain": piece.track.domain.code, "series": piece.track.name}
         head = json.dumps(names)[:-1] + ', "time": "'
-        yield _lines(piece, head, _jsonl_tail)
+        yield _lines(piece, head, _jsonl_tail, days)
 
 
 def _jsonl_tail(track: Track, raw: Raw) -> str:
@@ -101,10 +106,10 @@ def json_text(pieces: Iterable[Piece]) -> Iterator[str]:
     yield "\n]\n"
 
 
-def _lines(piece: Piece, head: str, tail: Callable[[Track, Raw], str]) -> str:
+def _lines(piece: Piece, head: str, tail: Callable[[Track, Raw], str], days: _Days) -> str:
     """head + time + tail for every point; the tail depends on the raw value alone."""
     ends = {raw: tail(piece.track, raw) for raw in set(piece.raws)}
-    return "".join([head + t + ends[r] for t, r in zip(clock_texts(piece.times), piece.raws, strict=True)])
+    return "".join([head + t + ends[r] for t, r in zip(clock_texts(piece.times, days), piece.raws, strict=True)])
 
 
 def _cell(value: Any) -> str:
