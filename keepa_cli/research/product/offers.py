@@ -8,6 +8,7 @@ from typing import Any
 from keepa_cli.keepa.buybox import NOBODY, buy_box_stats, holders
 from keepa_cli.keepa.clock import DAY, field_time, iso
 from keepa_cli.keepa.csvtypes import BY_NAME, CSV_TYPES
+from keepa_cli.keepa.decode import used_seller_events
 from keepa_cli.keepa.money import money
 from keepa_cli.keepa.offers import CONDITIONS, SHIPPED_PRICES, coupon, live_places
 from keepa_cli.keepa.series import OK, Series, read_series, state_of
@@ -41,9 +42,24 @@ def section(look: Look) -> Section:
         found.put(name, number(s, which), why_none(s, which))
     lacking = Reason.NOT_COLLECTED if s.asked.buybox else Reason.NOT_REQUESTED
     found.put("buy_box", _buy_box(s), lacking)
+    _add_used(found, s)
     _add_shares(found, look, lacking)
     _add_live(found, look)
     return found
+
+
+def _add_used(found: Section, s: Subject) -> None:
+    """Who holds the used buy box, where its history is told."""
+    events = [e for e in used_seller_events(s.product.get("buyBoxUsedHistory")) if e["at"] <= iso(s.now)]
+    if not events:
+        return
+    last = events[-1]
+    seller = last["seller"]
+    fact = Section(holder=last["holder"]).put("seller_id", seller[:60] if isinstance(seller, str) else None)
+    fact.put("condition", last["condition"] and last["condition"].lower(), Reason.NOT_APPLICABLE)
+    fact.put("is_fba", last["is_fba"], Reason.NOT_COLLECTED if seller else Reason.NOT_APPLICABLE)
+    fact["at"], fact["evidence_path"] = last["at"], s.at("buyBoxUsedHistory")
+    found["buy_box_used"] = fact
 
 
 def _total(s: Subject) -> Section | None:

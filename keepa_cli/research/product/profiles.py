@@ -70,7 +70,12 @@ PROFILES: Mapping[str, Mapping[str, Pick]] = {
             "sales_rank": ALL, "monthly_sold": ALL, "monthly_sold_change_90d": ALL, "rank_drops": ALL,
         },
         "rating": {"rating": ALL, "review_count": ALL},
-        "offers": ALL,
+        "offers": {
+            "total_offer_count": ALL, "new_offer_count": ALL, "used_offer_count": ALL, "new_fba_offer_count": ALL,
+            "new_fbm_offer_count": ALL, "buy_box": ALL, "buy_box_used": ALL, "buy_box_share": ALL,
+            "buy_box_seller_count": ALL, "buy_box_share_basis": ALL, "live_offer_count": ALL,
+            "live": ("seller_id", "condition", "is_fba", "is_amazon", "total", "stock", "at", "evidence_path"),
+        },
         "media": ("image_count", "video_count", "evidence_path"),
         "aplus": ("module_count", "evidence_path"),
         "logistics": ("fba_fees", "referral_fee_percentage", "availability_amazon"),
@@ -106,29 +111,37 @@ CUT_FIRST: Mapping[str, tuple[str, ...]] = {
         "demand", "pricing", "agent_brief",
     ),
     Profile.DEAL: (
-        "offers.live", "offers.buy_box_share", "agent_brief.temporal_takeaways", "pricing.coupon_history",
-        "logistics", "aplus", "media", "selection_signals", "agent_brief.decision_context", "offers", "category",
-        "next_actions", "data_quality", "risk_taxonomy", "pricing.deal_badges", "pricing.promotions",
-        "demand.monthly_sold_change_90d", "demand.rank_drops", "pricing.highest_ever", "pricing.lowest_ever",
-        "agent_brief", "rating", "demand", "pricing",
+        "offers.live[:2]", "offers.buy_box_share[:1]", "agent_brief.temporal_takeaways[:3]",
+        "pricing.coupon_history", "pricing.highest_ever", "aplus", "media", "offers.live[:1]",
+        "agent_brief.temporal_takeaways", "offers.buy_box_share", "logistics", "selection_signals", "offers.live",
+        "agent_brief.decision_context", "offers",
+        "category", "next_actions[:1]", "next_actions", "data_quality", "risk_taxonomy.items", "risk_taxonomy",
+        "pricing.deal_badges", "pricing.promotions", "demand.monthly_sold_change_90d", "demand.rank_drops",
+        "pricing.lowest_ever", "agent_brief", "rating", "demand", "pricing",
     ),
     Profile.RESEARCH: (
-        "category.path", "media.images", "content.safety_warning", "content.ingredients", "content.description",
+        "category.path", "media.images[:3]", "content.safety_warning", "content.ingredients", "content.description",
         "provenance.rating_updated_at", "provenance.sold_updated_at", "provenance.price_changed_at",
         "provenance.updated_at", "category.item_type", "identity.product_type", "identity.color", "identity.size",
-        "pricing.buy_box_highest_ever", "pricing.buy_box_lowest_ever", "pricing.coupon_history.newest",
-        "media.videos_by_creator", "content.features", "offers.live", "content", "demand.category_ranks",
-        "logistics.item", "offers.buy_box_share", "pricing.coupon_history", "aplus", "media", "provenance",
+        "pricing.buy_box_highest_ever", "pricing.buy_box_lowest_ever", "media.images[:1]", "offers.live[:3]",
+        "history_summary.series.*.newest[-7:]", "pricing.coupon_history.newest[:1]", "content.features[:2]",
+        "history_summary.series.*.newest[-5:]", "media.videos_by_creator", "demand.category_ranks[:1]",
+        "offers.live[:2]", "history_summary.series.*.newest[-3:]", "content.features", "offers.live[:1]",
+        "history_summary.series.*.newest", "offers.buy_box_share[:1]", "content", "logistics.item",
+        "pricing.coupon_history", "demand.category_ranks", "offers.live", "aplus", "media", "provenance",
         "history_summary", "research_graph", "stats_summary", "evidence_index", "temporal_features",
-        "selection_signals", "logistics", "category", "next_actions", "data_quality", "risk_taxonomy", "offers",
-        "agent_brief", "rating", "demand", "pricing",
+        "selection_signals", "logistics", "category", "next_actions[:1]", "next_actions", "data_quality",
+        "risk_taxonomy", "offers", "agent_brief", "rating", "demand", "pricing",
     ),
 }  # fmt: skip
-"""By how little a reader misses it. What was cut is named in `truncated`."""
+"""By how little a reader misses it: whole members, or but a slice of a list; `*` is every member of an object. What
+was cut is named in `truncated`."""
 
 
 def picked(value: Any, pick: Pick) -> Any:
     """What `pick` leaves of a section or of a member of it, reasons of absent members included."""
+    if isinstance(value, list) and pick is not ALL:
+        return [picked(one, pick) for one in value]
     if pick is ALL or not isinstance(value, Mapping):
         return value
     inner: Mapping[str, Pick] = pick if isinstance(pick, Mapping) else dict.fromkeys(pick, ALL)

@@ -75,41 +75,61 @@ def fitted(view: dict[str, Any], limit: int, order: Sequence[str]) -> dict[str, 
     """The view within `limit` bytes: whole facts are left out in `order`, and named. The title is cut last."""
     total = size(view)
     cut: list[str] = []
-    for path in order:
+    for step in order:
         if total <= limit:
             break
-        if _cut(view, path.split(".")):
-            cut = [done for done in cut if not done.startswith(path + ".")] + [path]
+        path, _, kept = step.partition("[")
+        if _cut(view, path.split("."), _slice(kept)):
+            cut = [done for done in cut if done != path and not done.startswith(path + ".")] + [path]
             view[TRUNCATED] = cut
             total = size(view)
     if total > limit:
-        _shorten(view, total - limit)
+        _shorten(view, limit)
     return view
 
 
-def _cut(value: dict[str, Any], steps: list[str]) -> bool:
-    """Leave out what `steps` lead to, its reason too; False where nothing stands there."""
+def _slice(text: str) -> slice | None:
+    """`:3]` or `-3:]`: what is kept of a list; None where nothing is."""
+    if not text:
+        return None
+    start, _, end = text.rstrip("]").partition(":")
+    return slice(int(start) if start else None, int(end) if end else None)
+
+
+def _cut(value: dict[str, Any], steps: list[str], kept: slice | None) -> bool:
+    """Leave out what `steps` lead to, its reason too, or all but a slice of it; False where that changes nothing."""
     name, *rest = steps
+    if name == "*":
+        return sum(_cut(value, [member, *rest], kept) for member in list(value)) > 0
     inner = value.get(name)
     if rest:
         if not isinstance(inner, Mapping):
             return False
         value[name] = copied = dict(inner)
-        return _cut(copied, rest)
+        return _cut(copied, rest, kept)
+    if kept is not None:
+        if not isinstance(inner, list) or len(inner[kept]) == len(inner):
+            return False
+        value[name] = inner[kept]
+        return True
+    return _drop(value, name)
+
+
+def _drop(value: dict[str, Any], name: str) -> bool:
     if name not in value:
         return False
     del value[name]
     if name in value.get(ABSENT, {}):
-        reasons = {k: v for k, v in value[ABSENT].items() if k != name}
-        value[ABSENT] = reasons
-        if not reasons:
+        value[ABSENT] = {k: v for k, v in value[ABSENT].items() if k != name}
+        if not value[ABSENT]:
             del value[ABSENT]
     return True
 
 
-def _shorten(view: dict[str, Any], surplus: int) -> None:
+def _shorten(view: dict[str, Any], limit: int) -> None:
     identity = view.get("identity")
     title = identity.get("title") if isinstance(identity, Mapping) else None
     if isinstance(identity, Mapping) and isinstance(title, str):
-        view["identity"] = {**identity, "title": title[: max(len(title) - surplus, 10)]}
         view[TRUNCATED] = [*view.get(TRUNCATED, []), "identity.title"]
+        surplus = size(view) - limit
+        view["identity"] = {**identity, "title": title[: max(len(title) - surplus, 10)]}
