@@ -78,14 +78,14 @@ def headline(look: Look, v: Vitals, codes: list[str]) -> str:
 
 def _price(look: Look, v: Vitals) -> str:
     if v.price is None:
-        return f"no price ({_words(v, 'new_price')})"
+        return "no price" + _why(v, "new_price")
     kind = (v.price_name or "").removesuffix("_price").replace("_", " ")
     return f"{money(v.price.value, look.subject.domain)['formatted']} ({kind})"
 
 
 def _rank(v: Vitals) -> str:
     if not v["sales_rank"].known:
-        return f"no rank ({_words(v, 'sales_rank')})"
+        return "no rank" + _why(v, "sales_rank")
     known = v.rank_category
     where = f" in {one_line(known[1], 40) if known[1] else known[0]}" if known else ""
     return f"rank {v.value('sales_rank'):,}{where}"
@@ -93,20 +93,21 @@ def _rank(v: Vitals) -> str:
 
 def _sold(v: Vitals) -> str:
     if not v["monthly_sold"].known:
-        return f"no sales figure ({_words(v, 'monthly_sold')})"
+        return "no sales figure" + _why(v, "monthly_sold")
     return f"{v.value('monthly_sold'):,}+ sold/month"
 
 
 def _rating(v: Vitals) -> str:
     rating, count = v["rating"], v["review_count"]
     if not rating.known:
-        return f"no rating ({_words(v, 'rating')})"
+        return "no rating" + _why(v, "rating")
     return f"{tenths(rating.value)}★" + (f" ({count.value:,})" if count.known else "")
 
 
-def _words(v: Vitals, name: str) -> str:
+def _why(v: Vitals, name: str) -> str:
+    """Why there is none, unless simply none exists."""
     reason = v[name].reason
-    return reason.value.replace("_", " ") if reason else ""
+    return f" ({reason.value.replace('_', ' ')})" if reason and reason is not Reason.NONE else ""
 
 
 def _key_facts(look: Look, v: Vitals, *, short: bool) -> Section:

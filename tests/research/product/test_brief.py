@@ -131,7 +131,7 @@ def test_what_is_not_known_is_said_in_the_line() -> None:
         monthlySold=-1, title=None, buyBoxSellerIdHistory=None,
     )  # fmt: skip
     assert brief(body(bare))["one_line"] == (
-        "B00AAAAAA1 | no title | no price (not collected) | no rank (not collected) | no sales figure (none) | "
+        "B00AAAAAA1 | no title | no price (not collected) | no rank (not collected) | no sales figure | "
         "no rating (not requested) | risks: data_missing"
     )
 

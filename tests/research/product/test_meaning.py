@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,13 @@ from keepa_cli.keepa.clock import DAY
 from keepa_cli.keepa.csvtypes import BY_NAME
 from keepa_cli.keepa.domains import DOMAINS
 from keepa_cli.research.needs import Need
+from keepa_cli.research.product.look import Look
 from keepa_cli.research.product.next_actions import offered, wishes
 from keepa_cli.research.product.vitals import SERIES
+from keepa_cli.sandbox.catalogue.traits import SHOWN
 from tests.research.product.made import MINE, NOW, body, days, judged, look, product, subjects_of, triples
+from tests.support.mutations import mutated, shortened
+from tests.support.products import FULL, PLAN, made
 from tests.support.views import problems
 
 REAL = ("product-B0D8W1YVBX-US-20260510.json", "product-B0D8W1YVBX-US-20260510-stats0.json")
@@ -226,8 +231,47 @@ def test_odd_products_are_judged_without_complaint(members: dict[str, Any], csv:
 @pytest.mark.parametrize("whole", [{}, {"products": None}, {"products": [None, 7, [], {}]}, [], None])
 def test_an_answer_without_products_has_nothing_to_judge(whole: Any) -> None:
     from keepa_cli.research.product.look import Look
-    from tests.research.product.made import plan
 
     for subject in subjects_of(whole):
-        seen = Look(subject, plan(), "research")
+        seen = Look(subject, PLAN, "research")
         assert problems({name: seen.section(name) for name in MINE}) == []
+
+
+BARE = {"history": "0"}
+
+
+@pytest.mark.parametrize("asin", SHOWN)
+@pytest.mark.parametrize(
+    "query", [{}, {"stats": "90", "rating": "1", "buybox": "1"}, {"offers": "20"}, {"history": "0"}]
+)
+def test_every_special_product_of_the_sandbox_is_judged(asin: str, query: dict[str, str]) -> None:
+    whole = made(asin, **(FULL | query))
+    found = judged(whole)
+    assert problems(found, whole) == []
+    for entry in found["evidence_index"]:
+        parse(entry["path"]).get(whole)
+
+
+def test_the_statistics_of_the_sandbox_are_met() -> None:
+    for asin in ("B0AMAZON01", "B0LARGES01", "B0COUPON01"):
+        whole = made(asin, **(FULL | {"stats": "90", "rating": "1", "buybox": "1"}))
+        stats = whole["products"][0]["stats"]
+        seen = look(whole)
+        signals, slot = seen.section("selection_signals"), seen.section("vitals").price_type.index
+        assert signals["price_position"]["inputs"]["mean_90d"]["raw"] == stats["avg90"][slot]
+        assert signals["stock_outs"]["value"] == stats["outOfStockPercentage90"][slot]
+        assert signals["rank_trend"]["inputs"]["mean_30d"] == stats["avg30"][3]
+        top = signals["buy_box_concentration"]
+        told = stats["buyBoxStats"][top["inputs"]["seller_id"]]["percentageWon"]
+        assert top["value"] == round(told, 2)
+
+
+def test_mutations_of_the_real_body_are_judged(shared_data: Path) -> None:
+    real = json.loads((shared_data / REAL[0]).read_text("utf-8"))
+    small = real | {"products": [shortened(real["products"][0], 40)]}
+    rng = random.Random(7)
+    for _ in range(300):
+        whole = mutated(copy.deepcopy(small), rng, rng.randrange(1, 12))
+        for subject in subjects_of(whole):
+            seen = Look(subject, PLAN, rng.choice(["summary", "research"]))
+            assert problems({name: seen.section(name) for name in MINE}, whole) == []
