@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-from keepa_cli.keepa.clock import as_minute
-from keepa_cli.keepa.csvtypes import BY_NAME, CsvType, SeriesKind, csv_type
+from keepa_cli.keepa.clock import as_minute, iso
+from keepa_cli.keepa.csvtypes import BY_NAME, ITEM_PRICE_UNTIL, LANDING_LATER, CsvType, SeriesKind, csv_type
 from keepa_cli.keepa.domains import Domain
 from keepa_cli.keepa.offers import SHIPPED_PRICES
 from keepa_cli.keepa.series import Series, read_series
@@ -54,6 +54,14 @@ class Track:
 
     def __len__(self) -> int:
         return len(self.times)
+
+    @property
+    def basis_changed_at(self) -> str | None:
+        """When the prices of this history began to include shipping, where it lies inside: a step there is no market
+        move."""
+        changed = self.type is not None and self.type.index in LANDING_LATER
+        inside = len(self) > 0 and self.times[0] < ITEM_PRICE_UNTIL
+        return iso(ITEM_PRICE_UNTIL) if changed and inside else None
 
     @cached_property
     def series(self) -> Series:

@@ -27,6 +27,8 @@ def trend(subject: Subject, track: Track, windows: Sequence[int]) -> Section:
     shown = Section(unit=track.unit.name)
     if track.unit is units.MONEY:
         shown["currency"] = track.domain.currency
+    if track.basis_changed_at:
+        shown["basis_changed_at"] = track.basis_changed_at
     shown |= {"evidence_path": track.path, "points": len(track)}
     shown |= {"first_at": iso(series.times[0]), "last_at": iso(series.times[-1])}
     held = WindowFigures(series, now, now).last

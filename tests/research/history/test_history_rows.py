@@ -258,3 +258,11 @@ def test_parquet_takes_numbers_and_texts_that_it_cannot_hold() -> None:
     subject = made(csv=slots(s3=[100, 10**30]), buyBoxSellerIdHistory=["100", "\ud800"])
     table = parquet.read_table(io.BytesIO(parquet_bytes(pieces(subject))))
     assert [(r["value"], r["raw"]) for r in table.to_pylist()] == [(str(10**30), None), ("?", None)]
+
+
+def test_a_price_that_began_to_include_shipping_says_when(shared_data: Path) -> None:
+    known = tracks(real(shared_data)[0])
+    assert known["new"].basis_changed_at == "2026-02-16T00:00:00Z"
+    assert known["amazon"].basis_changed_at is known["buy_box_shipping"].basis_changed_at is None
+    assert tracks(made(csv=slots(s1=[7_956_000, 5])))["new"].basis_changed_at is None
+    assert tracks(made(csv=slots(s1=[])))["new"].basis_changed_at is None
