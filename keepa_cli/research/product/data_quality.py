@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from keepa_cli.keepa.clock import DAY, as_minute, iso
-from keepa_cli.keepa.csvtypes import BY_NAME
+from keepa_cli.keepa.csvtypes import BY_NAME, CSV_TYPES
 from keepa_cli.keepa.decode import product_problems
 from keepa_cli.research.facts import Confidence, Reason, Section, derived
 from keepa_cli.research.product.look import Look
 from keepa_cli.research.product.vitals import SERIES, Vitals
 from keepa_cli.research.risks import level
+from keepa_cli.research.subject import Subject
 
 EXPECTED = (
     "title", "brand", "category", "new_price", "buy_box_price", "sales_rank", "monthly_sold", "rating", "review_count",
@@ -31,11 +32,19 @@ def section(look: Look) -> Section:
     )
     _age(found, look)
     found["history_reach"] = _reach(look, vitals)
-    problems = product_problems(s.product, s.path)
+    problems = _problems(s)
     found["problem_count"] = len(problems)
     if problems:
         found["problems"] = problems[:PROBLEMS_SHOWN]
     return found
+
+
+def _problems(s: Subject) -> list[dict[str, str]]:
+    """What is wrong with packed arrays. Those of series were looked at when they were decoded."""
+    csv = s.product.get("csv")
+    slots = zip(CSV_TYPES, csv if isinstance(csv, list) else [], strict=False)
+    found = [{"path": s.at("csv", t.index), "message": m} for t, _ in slots for m in s.series(t).problems]
+    return found + product_problems({**s.product, "csv": None}, s.path)
 
 
 def completeness(look: Look) -> Section:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from keepa_cli.core.paths import parse
 from keepa_cli.keepa.clock import DAY
 from keepa_cli.keepa.csvtypes import BY_NAME
+from keepa_cli.keepa.decode import product_problems
 from keepa_cli.keepa.domains import DOMAINS
 from keepa_cli.research.needs import Need
 from keepa_cli.research.product.look import Look
@@ -135,7 +136,8 @@ def test_arrays_that_break_their_layout_are_counted_and_the_first_shown() -> Non
     broken["csv"][1] = [NOW, 1, 2]
     broken["csv"][2:9] = ["x"] * 7
     found = judged(body(broken))["data_quality"]
-    assert found["problem_count"] == 8
+    assert found["problem_count"] == len(product_problems(broken, "$.products[0]")) == 8
+    assert found["problems"] == product_problems(broken, "$.products[0]")[:3]
     assert len(found["problems"]) == 3
     assert judged(body(product()))["data_quality"]["problem_count"] == 0
 
