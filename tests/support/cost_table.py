@@ -58,6 +58,13 @@ TABLE: dict[str, dict[str, list[Any]]] = {
         "aplus": YES,
         **PRICED,
     },
+    "products.summary": {
+        "asin": [KNOWN[:1], [*KNOWN, KNOWN[0]], [KNOWN[0], NOBODY]],
+        "offers": [ABSENT, 20, 55],
+        "buybox": YES,
+        "rating": FLAG,
+        "update": [ABSENT, 0, 48, -1],
+    },
     "products.by-code": {"code": [[CODE], [CODE, "4000000000006"]], "code_limit": [ABSENT, 1, 50], **PRICED},
     "products.search": {
         "term": ["kettle", "steel coffee grinder", "qqqqq"],

@@ -99,10 +99,9 @@ PROFILES: Mapping[str, Mapping[str, Pick]] = {
 
 UNUSABLE: Mapping[str, Pick] = {
     "identity": ("asin", "domain", "kind", "updated_at", "evidence_path"),
-    "data_quality": ALL,
     "provenance": ("source", "endpoint", "evidence_path", "now_at"),
 }
-"""All that is shown of an ASIN that Keepa cannot access or that does not exist."""
+"""What is shown of an ASIN that Keepa cannot access or that does not exist, beside `data_quality`, which says so."""
 
 CUT_FIRST: Mapping[str, tuple[str, ...]] = {
     Profile.SUMMARY: (

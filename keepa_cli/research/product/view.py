@@ -16,6 +16,10 @@ from keepa_cli.research.subject import Subject, subjects
 
 TRUNCATED = "truncated"
 """The member of a view that names what was left out to stay within the size of its profile."""
+NO_DATA: Mapping[str, str] = {
+    "unaccessible": "Keepa has no data of this ASIN: Amazon does not let it be read.",
+    "invalid": "Keepa has no data of this ASIN: it is unknown or wrong.",
+}
 
 
 def products_view(
@@ -45,12 +49,24 @@ def product_view(
 ) -> dict[str, Any]:
     """One product. `fields` names the sections instead of the profile, which then sets no limit of size."""
     look = Look(subject, plan, profile, tuple(windows), history_limit)
-    wanted: Mapping[str, Pick] = dict.fromkeys(fields, ALL) if fields else PROFILES[profile]
     if not subject.usable:
-        wanted = UNUSABLE
+        return _unusable(look)
+    wanted: Mapping[str, Pick] = dict.fromkeys(fields, ALL) if fields else PROFILES[profile]
     view = {name: picked(look.section(name), wanted[name]) for name in SECTIONS if name in wanted}
     limit = None if fields else LIMITS.get(profile)
     return view if limit is None else fitted(view, limit, CUT_FIRST[profile])
+
+
+def _unusable(look: Look) -> dict[str, Any]:
+    """Of an ASIN without data there is nothing to say but that."""
+    subject = look.subject
+    shown = {name: picked(look.section(name), pick) for name, pick in UNUSABLE.items()}
+    shown["data_quality"] = {
+        "usable": False,
+        "message": NO_DATA.get(subject.kind or "", NO_DATA["invalid"]),
+        "evidence_path": subject.at("productType"),
+    }
+    return {name: shown[name] for name in SECTIONS if name in shown}
 
 
 def section_name(value: Any) -> str:

@@ -49,6 +49,8 @@ def test_an_asin_without_data_gets_a_short_view(profile: str, number: int, kind:
     (view,) = views(body, profile)
     assert list(view) == ["identity", "data_quality", "provenance"]
     assert (view["identity"]["asin"], view["identity"]["kind"]) == ("B0NODATA01", kind)
+    assert view["data_quality"]["usable"] is False
+    assert "no data" in view["data_quality"]["message"]
     assert problems(view, body) == []
 
 
