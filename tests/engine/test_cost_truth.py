@@ -205,7 +205,8 @@ def sent(name: str, row: Row, sandbox: Sandbox, home: Path) -> tuple[Cost, dict[
 
 
 ALWAYS_ASKS = {"finder.query", "bestsellers.get", "categories.products", "topsellers.list", "request.get",
-               "request.post", "tracking.add", "tracking.remove", "tracking.remove-all", "tracking.webhook"}  # fmt: skip
+               "request.post", "tracking.add", "tracking.remove", "tracking.remove-all",
+               "tracking.webhook"}  # fmt: skip
 
 
 def must_ask(name: str, row: Mapping[str, Any], cost: Cost, threshold: int) -> bool:
