@@ -11,7 +11,7 @@ from keepa_cli.keepa.money import money
 from keepa_cli.keepa.stats import average
 from keepa_cli.research.business import fees, raw
 from keepa_cli.research.business.amounts import signed
-from keepa_cli.research.business.record import Metrics, Source
+from keepa_cli.research.business.record import Metrics, Source, whole
 from keepa_cli.research.business.report import VIEW
 from keepa_cli.research.business.scales import VERSION
 from keepa_cli.research.business.terms import Fees, fees_of
@@ -89,10 +89,12 @@ def _current(s: Subject, m: Metrics, basis: str) -> Section:
 def _mean(s: Subject, m: Metrics, basis: str, days: int) -> Section:
     """The mean of the step function over the window by Keepa's own rule, -1 without a price in it."""
     series = s.series(BASES[basis])
-    value = average(series, s.now - days * DAY, s.now)
-    reason = Reason.NONE if len(series) else m.why(basis) if basis in m.absent else Reason.NOT_REQUESTED
-    shown = None
-    if value >= 0:
+    mean = average(series, s.now - days * DAY, s.now)
+    value = whole(mean)
+    shown, reason = None, Reason.UNREADABLE
+    if mean < 0:
+        reason = Reason.NONE if len(series) else m.why(basis) if basis in m.absent else Reason.NOT_REQUESTED
+    if value is not None:
         shown = money(value, s.domain) | {"evidence_path": s.series_path(BASES[basis]), "window_days": days}
     return Section().put("price", shown, reason)
 

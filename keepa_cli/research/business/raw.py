@@ -5,7 +5,7 @@ from __future__ import annotations
 from keepa_cli.keepa.clock import DAY, as_minute, field_time, iso
 from keepa_cli.keepa.csvtypes import BY_NAME
 from keepa_cli.keepa.stats import out_of_stock_percentage, rank_drops
-from keepa_cli.research.business.record import Fact, Metrics, Source, whole
+from keepa_cli.research.business.record import LARGEST, Fact, Metrics, Source, whole
 from keepa_cli.research.facts import Reason
 from keepa_cli.research.subject import Subject
 
@@ -51,7 +51,8 @@ def _newest(found: Metrics, s: Subject, name: str, series_name: str) -> None:
         if known is not None:
             found.facts[name] = Fact(known, s.at("stats", "current", t.index), iso(s.now), "stats.current")
             return
-    found.absent[name] = s.why_no(t)
+    beyond = at >= 0 and series.landing[at] >= LARGEST
+    found.absent[name] = Reason.UNREADABLE if beyond else s.why_no(t)
 
 
 def _amazon(found: Metrics, s: Subject) -> None:

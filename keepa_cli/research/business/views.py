@@ -38,7 +38,7 @@ ROW_PLACES: Places = {
 }
 SHARE = "out_of_stock_pct"
 SERIES = {"buy_box": "buy_box_shipping", "new": "new", "amazon": "amazon"}
-UNUSABLE = frozenset({"unaccessible", "invalid", "not_found"})
+UNUSABLE = ("unaccessible", "invalid", "not_found")
 Path = tuple[str | int, ...]
 
 
@@ -81,8 +81,8 @@ def _record(named: Mapping[str, Any], form: str, path: Path, domain: Domain, sou
 
 def _believe_currency(found: Metrics, data: Mapping[str, Any], places: Places) -> None:
     """Amounts keep the currency that they are given in: a row names no marketplace, and a guess is told as one."""
-    told = {member(data, *steps, "currency") for name in PRICES for steps in places[name]}
-    known = sorted(c for c in told if isinstance(c, str))
+    told = [member(data, *steps, "currency") for name in PRICES for steps in places[name]]
+    known = sorted({c for c in told if isinstance(c, str)})
     if known and found.domain.currency not in known:
         fitting = [d for d in DOMAINS.values() if d.currency == known[0]]
         if fitting:
@@ -117,7 +117,7 @@ def _gather(
 def _reason(data: Mapping[str, Any], steps: tuple[str, ...]) -> Reason | None:
     """The reason that the view itself gives for a null."""
     told = member(data, *steps[:-1], ABSENT, steps[-1]) or member(data, *steps, ABSENT, "value")
-    return Reason(told) if told in set(Reason) else None
+    return Reason(told) if isinstance(told, str) and told in set(Reason) else None
 
 
 def _number(value: Any) -> int | None:

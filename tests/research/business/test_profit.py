@@ -181,6 +181,13 @@ def test_what_is_missing_is_null_with_a_reason_and_named(change: Any, word: str)
     assert (even is None) == ("csv" not in change)
 
 
+def test_a_price_beyond_reason_is_unreadable() -> None:
+    csv = product()["csv"]
+    csv[1] = [NOW - 400 * DAY, 10**400]
+    scenarios = figures(body(product(csv=csv)))["scenarios"]
+    assert {s["absent"]["price"] for s in scenarios.values()} == {"unreadable"}
+
+
 def test_a_loss_is_told_as_a_loss() -> None:
     view = profit_of(body(product(price=500)))
     assert view["summary"]["profit"]["amount"] == "-3.95"

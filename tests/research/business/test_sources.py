@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import random
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from keepa_cli.core.paths import parse
 from keepa_cli.research.business.measure import measured
@@ -117,3 +121,36 @@ def test_of_copies_the_newest_usable_one_counts() -> None:
     assert [m.value("monthly_sold") for m in dropped] == [50]
     elsewhere = body(product(domainId=3))
     assert len(merged([read(old), read(elsewhere)])[0]) == 2
+
+
+ODD: tuple[Any, ...] = (
+    None,
+    -1,
+    10**30,
+    "x",
+    [],
+    {},
+    [None],
+    {"value": "x"},
+    {"raw": 1.5},
+    True,
+    {"at": "soon", "raw": 5},
+)
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """Every (container, key) of JSON data."""
+    items = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else [])
+    return [(value, k) for k, _ in items] + [p for _, inner in items for p in places(inner)]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_mutated_views_and_rows_never_raise(seed: int) -> None:
+    chance = random.Random(seed)
+    answer = body(product(), product("B0D8W1YVBX", monthlySold=None))
+    data = view_of(answer) if seed % 2 else rows_of(answer)
+    for _ in range(4):
+        container, key = chance.choice(places(data))
+        container[key] = copy.deepcopy(chance.choice(ODD))
+    for m in read(data):
+        assert problems(measured(m), unwrapped(data)) == []
