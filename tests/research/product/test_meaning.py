@@ -18,8 +18,10 @@ from keepa_cli.keepa.csvtypes import BY_NAME
 from keepa_cli.keepa.decode import product_problems
 from keepa_cli.keepa.domains import DOMAINS
 from keepa_cli.research.needs import Need
+from keepa_cli.research.product.evidence_index import WHERE
 from keepa_cli.research.product.look import Look
 from keepa_cli.research.product.next_actions import offered, wishes
+from keepa_cli.research.product.view import product_view
 from keepa_cli.research.product.vitals import SERIES
 from keepa_cli.sandbox.catalogue.traits import SHOWN
 from tests.research.product.made import MINE, NOW, body, days, judged, look, product, subjects_of, triples
@@ -72,6 +74,16 @@ def test_nothing_is_wrong_with_the_judgement_of_real_products(real: Any, profile
     assert problems(found, real) == []
     for entry in found["evidence_index"]:
         parse(entry["path"]).get(real)
+
+
+def test_the_evidence_index_names_the_smallest_profile_that_shows_a_fact(real: Any) -> None:
+    views = {p: product_view(subjects_of(real)[0], PLAN, p) for p in ("summary", "deal", "research")}
+    for entry in judged(real)["evidence_index"]:
+        if entry["fact"] in WHERE:
+            section, member = WHERE[entry["fact"]]
+            showing = [p for p, view in views.items() if member in view.get(section, {})]
+            assert entry["view"] in showing or "truncated" in views[entry["view"]], entry
+            assert entry["section"] == section
 
 
 def test_the_mean_weighs_by_time() -> None:
@@ -232,8 +244,6 @@ def test_odd_products_are_judged_without_complaint(members: dict[str, Any], csv:
 
 @pytest.mark.parametrize("whole", [{}, {"products": None}, {"products": [None, 7, [], {}]}, [], None])
 def test_an_answer_without_products_has_nothing_to_judge(whole: Any) -> None:
-    from keepa_cli.research.product.look import Look
-
     for subject in subjects_of(whole):
         seen = Look(subject, PLAN, "research")
         assert problems({name: seen.section(name) for name in MINE}) == []
