@@ -53,7 +53,7 @@ def _why_not(track: Track, now: int) -> Reason:
 
 def _figures(subject: Subject, track: Track, start: int, end: int, days: int | None) -> Section | None:
     w = WindowFigures(track.series, start, end)
-    if not w.stretches:
+    if not w.any:
         return None
     low, high = extremes_in(track.series, start, end)
     shown = Section(from_at=iso(max(start, 0)), to_at=iso(end), points=w.points, coverage_pct=w.coverage)

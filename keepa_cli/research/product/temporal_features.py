@@ -63,14 +63,14 @@ def series_section(subject: Subject, name: str, windows: tuple[int, ...]) -> Sec
             cells[str(days)] = Section(same_as=whole, coverage=figures.coverage)
             continue
         cells.put(str(days), window_section(figures, shape=days >= SHAPED_DAYS), Reason.NONE)
-        whole = str(days) if figures.start < series.times[0] and days >= SHAPED_DAYS and figures.stretches else ""
+        whole = str(days) if figures.start < series.times[0] and days >= SHAPED_DAYS and figures.any else ""
     shown["windows"] = cells
     return shown
 
 
 def window_section(w: WindowFigures, *, shape: bool = True) -> Section | None:
     """The figures of one window, None where nothing was in force in it."""
-    if not w.stretches:
+    if not w.any:
         return None
     level = {"first": w.first, "change": w.change, "change_pct": w.change_pct, "mean": w.mean}
     if w.points == 0 and w.coverage == 100:
