@@ -76,7 +76,8 @@ def write_selection(ctx: Context, out: str | None, selection: Mapping[str, Any])
     from keepa_cli.keepa.strictjson import dump_json
     from keepa_cli.ops import _outputs
 
-    return {"output": _outputs.write(ctx, out, (dump_json(dict(selection)) + "\n").encode(), format="json")}
+    text = dump_json(dict(selection)) + "\n"
+    return {"output": _outputs.write(ctx, out, text.encode(), format="json", count=len(selection))}
 
 
 def hydrated(call: Any, asins: list[str], domain: str) -> dict[str, Any]:
