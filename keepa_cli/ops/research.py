@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from keepa_cli.core.context import Context
 from keepa_cli.core.errors import KeepaCliError
 from keepa_cli.core.registry import Param, operation
+from keepa_cli.ops import _inputs
 from keepa_cli.ops import _names as names
 from keepa_cli.ops._actions import action
 from keepa_cli.ops._params import Domain
@@ -212,3 +213,35 @@ def _when_nothing(ctx: Context, text: str) -> list[dict[str, Any]]:
         return [{"action": "resolve_target", "reason": reason} | action(ctx, names.RESEARCH_RESOLVE, {"text": text})]
     except KeepaCliError:
         return []
+
+
+@operation(
+    names.RESEARCH_BRIEF,
+    toolset="research",
+    effect="write_local",
+    tool="research_brief_export",
+    examples=(
+        "kc research brief research-graph.json --title 'Kettles for spring'",
+        "kc research brief compare.json kettle.json --title Kettles --out brief.json",
+    ),
+)
+def brief(
+    ctx: Context,
+    input: Annotated[_inputs.Inputs, Param(position=True)] = [],  # noqa: A002, B006
+    fixture: _inputs.Fixtures = [],  # noqa: B006
+    payload: _inputs.Payload | None = None,
+    title: Annotated[str, Param("Title of the brief.", metavar="TEXT")] = "Research brief",
+    domain: Annotated[Domain, Param("Marketplace of raw products that do not name theirs.")] = "US",
+    out: Annotated[str | None, Param("Also write the brief to this file.", metavar="FILE")] = None,
+    out_dir: Annotated[
+        str | None, Param("Also write brief.json and the merged research-graph.json to this folder.", metavar="DIR")
+    ] = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Put into one brief what several results say: decisions, risks, entities, next steps and what is missing.
+
+    Takes graphs, views, comparisons, business analyses and raw products. Every sentence is one of the inputs' own and
+    names its evidence: the input and the JSON path in it. What Keepa cannot know stays open as not_requested.
+    """
+    from keepa_cli.ops import _research_brief
+
+    return _research_brief.brief(ctx, _inputs.read(ctx, input, fixture, payload), title, domain, out, out_dir)

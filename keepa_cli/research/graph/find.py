@@ -12,11 +12,13 @@ DEEPEST = 200
 
 
 class Source(NamedTuple):
-    """A graph with the name of the input that held it and its JSON path there."""
+    """A graph with the name of the input that it comes from and its JSON path there: that of the graph, or that of
+    the product that it was made of where the input does not hold it."""
 
     name: str
     graph: Any
     path: str = "$"
+    held: bool = True
 
 
 def graphs_in(data: Any) -> Iterator[tuple[str, Any]]:

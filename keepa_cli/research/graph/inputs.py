@@ -37,7 +37,7 @@ def _made(name: str, data: Any, domain: Domain) -> Iterator[Source]:
     for subject in raw_products(data, domain):
         graph = Look(subject, _no_plan, PROFILE).section(GRAPH)
         if graph["root"]:
-            yield Source(name, graph, above + subject.path[1:])
+            yield Source(name, graph, above + subject.path[1:], held=False)
 
 
 def _no_plan(*_: Any) -> dict[str, Any]:

@@ -66,9 +66,10 @@ def _variants(said: Sequence[tuple[int, Mapping[str, Any]]], name: str) -> list[
     found: dict[str, tuple[Any, set[int]]] = {}
     for i, item in said:
         if name in item:
-            found.setdefault(_key(item[name]), (item[name], set()))[1].add(i)
+            found.setdefault(canonical(item[name]), (item[name], set()))[1].add(i)
     return [(found[key][0], tuple(sorted(found[key][1]))) for key in sorted(found)]
 
 
-def _key(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
+def canonical(value: Any) -> str:
+    """One text for equal data."""
+    return json.dumps(value, sort_keys=True, default=repr)
