@@ -50,6 +50,9 @@ def test_the_longest_holder_comes_first_and_changes_bridge_vacancies() -> None:
     assert found["changes_of_holder"]["value"] == 1
     shares = [13 / 18, 5 / 18]
     assert found["concentration"]["value"] == round(10_000 * sum(x * x for x in shares), 2)
+    assert found["concentration"]["level"] == "few_hands"
+    many = held(history(*((NOW - i * DAY, f"S{i}") for i in range(1, 9))))
+    assert buybox_share(many, (8,))["windows"]["8"]["concentration"]["level"] == "many_hands"
 
 
 def test_nobody_holding_it_now_is_none_and_a_lone_seller_is_the_highest_concentration() -> None:

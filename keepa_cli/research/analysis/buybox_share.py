@@ -11,6 +11,7 @@ from keepa_cli.keepa.clock import DAY, iso
 from keepa_cli.keepa.csvtypes import csv_type
 from keepa_cli.keepa.money import money
 from keepa_cli.keepa.series import Series
+from keepa_cli.research.business.scales import CONCENTRATED_HHI
 from keepa_cli.research.facts import Confidence, Reason, Section, derived
 from keepa_cli.research.subject import Subject
 
@@ -85,14 +86,17 @@ def _concentration(s: Subject, start: int, end: int, path: str) -> Section:
             minutes[seller] = minutes.get(seller, 0) + until - since
     total = sum(minutes.values())
     squares = sum(m * m for m in minutes.values())
+    index = round(squares * 10_000 / (total * total), 2) if total else None
+    word = {} if index is None else {"level": "few_hands" if index >= CONCENTRATED_HHI else "many_hands"}
     return derived(
-        round(squares * 10_000 / (total * total), 2) if total else None,
+        index,
         method="herfindahl_hirschman_index",
         inputs={"sellers": len(minutes), "minutes_held": total},
         confidence=Confidence.HIGH,
         evidence_path=path,
         version=VERSION,
         unit="points_of_10000",
+        **word,
     )
 
 
