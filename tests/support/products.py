@@ -44,7 +44,7 @@ def made(asin: str, domain: int = 1, **query: str) -> dict[str, Any]:
 def look(body: Any, profile: str = "audit", domain: int = 1, **params: Any) -> Look:
     """A look at the first product of an answer."""
     found: Subject = next(subjects(body, DOMAINS[domain], params))
-    return Look(found, PLAN, profile)
+    return Look(found, PLAN, profile, whole=profile == "audit")
 
 
 def section(name: str, product: dict[str, Any], profile: str = "audit", **params: Any) -> Any:

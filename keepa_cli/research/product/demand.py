@@ -15,8 +15,7 @@ from keepa_cli.research.product.look import Look
 from keepa_cli.research.product.values import moment, number, why_none
 from keepa_cli.research.subject import Subject
 
-CATEGORIES_SHOWN = {"audit": 20}
-CATEGORIES_SHOWN_ELSEWHERE = 2
+CATEGORIES_SHOWN, CATEGORIES_WHOLE = 2, 20
 DELTA_DAYS = 90
 RANK, SOLD = BY_NAME["SALES"], BY_NAME["COUNT_NEW"]
 """`SOLD`: the history of monthly sales is laid out like a count."""
@@ -58,7 +57,7 @@ def _category_ranks(look: Look) -> list[Section]:
         fact["evidence_path"] = s.at("salesRanks", key)
         found.append(fact)
     found.sort(key=lambda fact: (fact["value"], fact["category_id"]))
-    return found[: CATEGORIES_SHOWN.get(look.profile, CATEGORIES_SHOWN_ELSEWHERE)]
+    return found[: CATEGORIES_WHOLE if look.whole else CATEGORIES_SHOWN]
 
 
 def _ranks(s: Subject) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from keepa_cli.research.product.values import listed, moment, shortened, text
 from keepa_cli.research.subject import Subject
 
 TITLE, SHORT_TITLE = 200, 80
-"""Characters of a title that every profile but audit shows; the summary shows fewer."""
+"""Characters of a title shown where it is not whole; the summary shows fewer."""
 ASIN, NAME = 40, 80
 TEXTS = {
     "brand": "brand",
@@ -36,7 +36,7 @@ def section(look: Look) -> Section:
     found = Section().put("asin", s.asin and s.asin[:ASIN], Reason.UNREADABLE)
     title = text(product, "title")
     cut = False
-    if title and look.profile != "audit":
+    if title and not look.whole:
         title, cut = shortened(title, SHORT_TITLE if look.profile == "summary" else TITLE)
     found.put("title", title, Reason.NOT_COLLECTED)
     if cut:

@@ -17,7 +17,8 @@ class Look:
     """Sections may read each other through `section`: each is built once, when first asked for.
 
     `windows` are the days of the temporal features, `history_limit` how many of the newest points of a series a
-    history section shows, `plan` turns a need into an entry of `next_actions`.
+    history section shows, `plan` turns a need into an entry of `next_actions`. `whole` sections shorten no text and
+    no list beyond what is sane; those of a profile are made to fit.
     """
 
     subject: Subject
@@ -25,6 +26,7 @@ class Look:
     profile: str
     windows: tuple[int, ...] = WINDOWS
     history_limit: int = HISTORY_LIMIT
+    whole: bool = False
     _built: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def section(self, name: str) -> Any:

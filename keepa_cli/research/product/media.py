@@ -12,8 +12,7 @@ from keepa_cli.research.facts import Reason, Section
 from keepa_cli.research.product.look import Look
 from keepa_cli.research.product.values import rows
 
-SHOWN = {"audit": 100}
-SHOWN_ELSEWHERE = 6
+SHOWN, SHOWN_WHOLE = 6, 100
 CREATORS_SHOWN = 12
 _NAME = re.compile(r"[A-Za-z0-9][\w.+%,~-]{0,199}", re.ASCII)
 """File names that a link is made of; anything else is no picture of Amazon's."""
@@ -26,9 +25,7 @@ def section(look: Look) -> Section:
     images = image_urls(product)
     known = isinstance(product.get("images"), list) or isinstance(product.get("imagesCSV"), str)
     found.put("image_count", _image_count(product) if known else None, Reason.NOT_COLLECTED)
-    found.put(
-        "images", images[: SHOWN.get(look.profile, SHOWN_ELSEWHERE)], Reason.NONE if known else Reason.NOT_COLLECTED
-    )
+    found.put("images", images[: SHOWN_WHOLE if look.whole else SHOWN], Reason.NONE if known else Reason.NOT_COLLECTED)
     videos = product.get("videos")
     lacking = Reason.NOT_COLLECTED if s.asked.videos else Reason.NOT_REQUESTED
     found.put("video_count", len(videos) if isinstance(videos, list) else None, lacking)

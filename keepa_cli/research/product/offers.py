@@ -25,10 +25,8 @@ COUNTS: Mapping[str, str] = {
 }
 TOTALLED = ("COUNT_NEW", "COUNT_USED", "COUNT_REFURBISHED", "COUNT_COLLECTIBLE")
 SHARE_DAYS = 90
-SELLERS_SHOWN = {"audit": 50}
-SELLERS_SHOWN_ELSEWHERE = 3
-OFFERS_SHOWN = {"audit": 100, "deal": 3}
-OFFERS_SHOWN_ELSEWHERE = 5
+SELLERS_SHOWN, SELLERS_WHOLE = 3, 50
+OFFERS_SHOWN, OFFERS_WHOLE = 5, 100
 HOLDERS = {"-1": "none_qualified", "": "none_qualified", "-2": "unknown_seller"}
 """What stands where a seller is named but none is."""
 SELLER = "seller"
@@ -134,7 +132,7 @@ def _add_shares(found: Section, look: Look, lacking: Reason) -> None:
         found.lack("buy_box_share", lacking)
         return
     won = shares(s, SHARE_DAYS)
-    shown = SELLERS_SHOWN.get(look.profile, SELLERS_SHOWN_ELSEWHERE)
+    shown = SELLERS_WHOLE if look.whole else SELLERS_SHOWN
     found.put("buy_box_share", [_share(s, seller, figures) for seller, figures in won[:shown]], Reason.NONE)
     if won:
         found["buy_box_seller_count"] = len(won)
@@ -165,7 +163,7 @@ def _add_live(found: Section, look: Look) -> None:
         return
     places = live_places(s.product)
     found["live_offer_count"] = len(places)
-    shown = places[: OFFERS_SHOWN.get(look.profile, OFFERS_SHOWN_ELSEWHERE)]
+    shown = places[: OFFERS_WHOLE if look.whole else OFFERS_SHOWN]
     found.put("live", [_offer(s, i) for i in shown], Reason.NONE)
 
 

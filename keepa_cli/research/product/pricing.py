@@ -33,8 +33,7 @@ OTHERS: Mapping[str, str] = {
     if t.is_price and t.name not in ALWAYS.values()
 }
 EXTREMES: Mapping[str, str] = {"": "NEW", "buy_box_": "BUY_BOX_SHIPPING"}
-COUPONS_SHOWN = {"audit": 100}
-COUPONS_SHOWN_ELSEWHERE = 3
+COUPONS_SHOWN, COUPONS_WHOLE = 3, 100
 BADGES = 5
 
 
@@ -110,7 +109,7 @@ def _coupon_history(found: Section, look: Look) -> None:
         found.lack("coupon_history", Reason.UNREADABLE if s.product["couponHistory"] else Reason.NONE)
         return
     stretches = list(coupons.periods(changes))
-    shown = min(look.history_limit, COUPONS_SHOWN.get(look.profile, COUPONS_SHOWN_ELSEWHERE))
+    shown = min(look.history_limit, COUPONS_WHOLE if look.whole else COUPONS_SHOWN)
     history = Section(event_count=len(changes), period_count=len(stretches))
     history.put("last_ended_at", _last_end(stretches), Reason.NONE)
     history["newest"] = [_period(s, *stretch) for stretch in reversed(stretches[-shown:])]

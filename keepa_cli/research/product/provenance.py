@@ -1,4 +1,4 @@
-"""Where the facts come from: what was asked, how old it is, and in the audit profile what the raw body holds."""
+"""Where the facts come from: what was asked, how old it is, and where it is shown whole what the raw body holds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def section(look: Look) -> Section:
     found["requested"] = [name for name, was in asked.items() if was]
     found["not_requested"] = [name for name, was in asked.items() if not was]
     found["raw_field_count"] = len(s.product)
-    if look.profile == "audit":
+    if look.whole:
         found["series"] = _series(s)
         found["raw_fields"] = {name[:80]: _described(value) for name, value in sorted(s.product.items())}
         found["layout_problems"] = product_problems(s.product, s.path)[:PROBLEMS_SHOWN]

@@ -11,7 +11,17 @@ from keepa_cli.keepa.strictjson import dump_json
 from keepa_cli.research.facts import ABSENT
 from keepa_cli.research.needs import Planner
 from keepa_cli.research.product.look import HISTORY_LIMIT, WINDOWS, Look
-from keepa_cli.research.product.profiles import ALL, CUT_FIRST, LIMITS, PROFILES, SECTIONS, UNUSABLE, Pick, picked
+from keepa_cli.research.product.profiles import (
+    ALL,
+    CUT_FIRST,
+    LIMITS,
+    PROFILES,
+    SECTIONS,
+    UNUSABLE,
+    Pick,
+    Profile,
+    picked,
+)
 from keepa_cli.research.subject import Subject, subjects
 
 TRUNCATED = "truncated"
@@ -48,7 +58,7 @@ def product_view(
     windows: Sequence[int] = WINDOWS,
 ) -> dict[str, Any]:
     """One product. `fields` names the sections instead of the profile, which then sets no limit of size."""
-    look = Look(subject, plan, profile, tuple(windows), history_limit)
+    look = Look(subject, plan, profile, tuple(windows), history_limit, whole=bool(fields) or profile == Profile.AUDIT)
     if not subject.usable:
         return _unusable(look)
     wanted: Mapping[str, Pick] = dict.fromkeys(fields, ALL) if fields else PROFILES[profile]

@@ -58,6 +58,9 @@ def test_fields_choose_whole_sections_in_the_order_of_a_view() -> None:
     body = made("B0LARGES01")
     (view,) = views(body, "research", fields=["rating", "pricing"])
     assert list(view) == ["pricing", "rating"]
+    body["products"][0]["features"] = ["x" * 500] * 9
+    (whole,) = views(body, "research", fields=["content"])
+    assert whole["content"]["features"] == ["x" * 500] * 9
     assert "buy_box_highest_ever" in view["pricing"]
 
 
