@@ -12,7 +12,7 @@ from keepa_cli.research.product.vitals import NO_BUY_BOX
 from keepa_cli.research.subject import Subject
 
 LIMITS: Mapping[str, int] = {"summary": 1, "deal": 3}
-LIMIT = 5
+LIMIT = 6
 ALONGSIDE = 4
 """How many other products a comparison takes along."""
 Wish = tuple[Need, dict[str, Any], str]
@@ -34,23 +34,20 @@ def section(look: Look) -> list[dict[str, Any]]:
 def offered(look: Look, need: Need, params: Mapping[str, Any], reason: str) -> dict[str, Any] | None:
     """The action for this product; None where its ASIN or marketplace cannot be asked for."""
     try:
-        return look.plan(need, {**about(look.subject, need), **params}, reason)
+        return look.plan(need, {**about(look.subject), **params}, reason)
     except KeepaCliError:
         return None
 
 
-def about(s: Subject, need: Need) -> dict[str, Any]:
-    """How an operation is told which product is meant: most take a list of ASINs."""
-    one = need in {Need.ESTIMATE_PROFIT}
-    here = {} if need is Need.GET_SELLER else {"asin": s.asin if one else [s.asin]}
-    return here | {"domain": s.domain.code}
+def about(s: Subject) -> dict[str, Any]:
+    """How an operation is told which product is meant."""
+    return {"asin": [s.asin], "domain": s.domain.code}
 
 
 def wishes(s: Subject) -> Iterator[Wish]:
     """(need, parameters, reason) in order of use."""
     yield from _history(s)
     yield from _unasked(s)
-    yield Need.ESTIMATE_PROFIT, {}, "Net margin and break-even price from the product's own fees."
     yield from _neighbours(s)
     if s.asked.history:
         yield Need.EXPORT_HISTORY, {}, "Every series with all its points, for a table or a chart."

@@ -165,7 +165,7 @@ def test_the_reach_of_a_history_is_told_in_days() -> None:
     [
         ({"csv": ...}, {}, "get_history"),
         ({}, {}, "get_offers"),
-        ({"offers": [], "liveOffersOrder": []}, {}, "estimate_profit"),
+        ({"offers": [], "liveOffersOrder": []}, {}, "export_history"),
         ({"videos": None}, {"offers": 20}, "get_content"),
     ],
 )
