@@ -140,7 +140,7 @@ class Drawing:
         drawn = render.svg(spec)
         for form in self.formats:
             name = f"{figure.name}.{theme}.{form}"
-            content = self.files[name] = drawn if form == "svg" else render.png(drawn)
+            content = self.files[name] = drawn if form == "svg" else render.png(spec, drawn)
             width, height = render.size(content)
             row = figure.described | {"format": form, "theme": theme, "width": width, "height": height}
             self.rows.append((name, source, row))

@@ -16,6 +16,8 @@ MOST_IN_COLUMN = 24
 WIDTH = 868
 ROW = 30
 HEAD = 26
+STAGGER = 7
+"""Neighbouring columns are a little out of line, so that an edge passes beside the nodes between its ends."""
 
 
 def graph(found: Mapping[str, Any], basis: str) -> Figure | str:
@@ -58,7 +60,9 @@ def _drawn(nodes: Sequence[Mapping[str, Any]], edges: Sequence[Mapping[str, Any]
 
     def at(name: str) -> tuple[float, float]:
         p = placed[name]
-        return round(columns.index(p.column) * step + 10 + p.indent * 12, 1), round((p.place + 0.5) * height / p.of, 1)
+        nth = columns.index(p.column)
+        y = (p.place + 0.5) * height / p.of + (STAGGER if nth % 2 else -STAGGER)
+        return round(nth * step + 10 + p.indent * 12, 1), round(y, 1)
 
     rows = [_node(n, at(n["id"]), room - 2 * placed[n["id"]].indent) for n in nodes]
     ties = [_edge(at(e["source"]), at(e["target"])) for e in edges]

@@ -28,7 +28,7 @@ def history(product: Product, subject: Subject) -> Figure | str:
     panel = Panel.of(subject, [*PRICES, "SALES"])
     prices = {label: rows for name, label in PRICES.items() if (rows := panel.lines(name, label))}
     rank = panel.lines("SALES", "Sales rank")
-    if not prices and not rank:
+    if not subject.usable or (not prices and not rank):
         return nothing(product, subject, "price and no rank")
     parts = [*_price_panel(panel, prices), *_strip(panel), *_rank_panel(panel, rank)]
     about = f"{product.label}, in {subject.domain.currency}, UTC; the buy box and stock-outs are shaded"
@@ -52,7 +52,7 @@ def signals(product: Product, subject: Subject) -> Figure | str:
             scale = {"zero": name == "COUNT_NEW", "nice": True}
             y = {"field": "v", "type": "quantitative", "scale": scale, "axis": axis(label, number, tickCount=4)}
             parts.append(single(panel, rows, y, 120, f"signal-{len(parts)}"))
-    if not parts:
+    if not subject.usable or not parts:
         return nothing(product, subject, "offer count, rating or review count")
     lacking = [f"{SIGNALS[n][0]}: {_why(product, panel, n)}" for n in SIGNALS if n not in panel.spans]
     return Figure(

@@ -107,7 +107,7 @@ def source(series: Series, found: Sequence[Span], domain: Domain) -> dict[str, A
 def price_range(rows: Sequence[dict[str, Any]]) -> tuple[float, float, float | None]:
     """(lowest, highest, the peak that is cut off or None) of a price axis: a rare spike must not flatten the rest.
 
-    A peak is cut where it is more than three times as high as what the price exceeds one percent of the time.
+    A peak is cut where it is more than four times as high as what the price exceeds for a twentieth of the time.
     """
     held: list[tuple[float, int]] = []
     for a, b in pairwise(rows):
@@ -117,11 +117,11 @@ def price_range(rows: Sequence[dict[str, Any]]) -> tuple[float, float, float | N
     total, seen, usual = sum(w for _, w in held), 0, 0.0
     for value, weight in held:
         seen, usual = seen + weight, value
-        if seen >= total * 0.99:
+        if seen >= total * 0.95:
             break
     top = max(v for v, _ in held)
     low = held[0][0]
-    high = usual if top > 3 * usual > 0 else top
+    high = usual if top > 4 * usual > 0 else top
     room = (high - low) * 0.08 or high * 0.1 or 1.0
     return max(0.0, low - room), high + room, top if top > high else None
 

@@ -14,7 +14,7 @@ from keepa_cli.research.figures.model import ANSWER, COMPARED, GRAPH, ROWS, VIEW
 from keepa_cli.research.figures.risks import UNRATED, Judged
 from keepa_cli.research.figures.rows import subjects_of_rows
 from keepa_cli.research.figures.text import clean
-from keepa_cli.research.graph.find import Source, graphs_in
+from keepa_cli.research.graph.find import Source, graphs_in, is_graph
 from keepa_cli.research.inputs import product_views, raw_products, unwrapped
 from keepa_cli.research.needs import Planner
 from keepa_cli.research.subject import Subject
@@ -53,7 +53,7 @@ class Material:
             self._view(view)
         self._comparison(unwrapped(data))
         if not raw:
-            for path, graph in graphs_in(data):
+            for path, graph in ((p, g) for p, g in graphs_in(data) if is_graph(g)):
                 self.graphs.append(Source(name, graph, path))
                 self._based("graphs", GRAPH)
         if self._count() == before:
@@ -92,7 +92,7 @@ class Material:
     def _subject(self, subject: Subject, basis: str, cut: str = "") -> None:
         if not subject.asin or not self._wanted(subject.asin):
             return
-        title = clean(subject.product.get("title") or "")
+        title = _title(subject.product.get("title"))
         product = self._product(subject.asin, subject.domain.code, title, basis)
         if product.subject is not None and product.subject.asked.history:
             return
@@ -107,7 +107,7 @@ class Material:
         if not isinstance(asin, str) or not asin or not self._wanted(asin):
             return
         code = str(identity.get("domain") or self.domain.code)
-        product = self._product(asin, code, clean(identity.get("title") or ""), VIEW)
+        product = self._product(asin, code, _title(identity.get("title")), VIEW)
         if product.view is None and product.subject is None:
             product.view = view
             self.rows.append(_row(product.label, view))
@@ -136,7 +136,7 @@ class Material:
             if row.get("status", "found") in FOUND:
                 self.rows.append({**row, "asin": label})
                 self._based("rows", COMPARED)
-                self._product(row["asin"], home, clean(row.get("title") or ""), COMPARED)
+                self._product(row["asin"], home, _title(row.get("title")), COMPARED)
 
     def _product(self, asin: str, code: str, title: str, basis: str) -> Product:
         """The product of an ASIN and a marketplace, new where it is the first time."""
@@ -183,6 +183,10 @@ def _row(label: str, view: Mapping[str, Any]) -> dict[str, Any]:
         "review_count": rating.get("review_count"),
         "offer_count": offers.get("new_offer_count"),
     }
+
+
+def _title(value: Any) -> str:
+    return clean(value) if isinstance(value, str) else ""
 
 
 def _section(view: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -24,7 +24,7 @@ POINTS = 300
 """Change points per little chart."""
 PRICES = ("BUY_BOX_SHIPPING", "NEW", "AMAZON")
 """The first that has a price in the window is drawn."""
-SIZE = (244, 110)
+SIZE = (246, 110)
 SPACING: Mapping[str, int] = {"row": 76, "column": 48}
 ALONE = "Small multiples need the histories of at least two products."
 

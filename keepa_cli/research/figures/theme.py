@@ -67,7 +67,7 @@ def config(theme: Theme) -> dict[str, Any]:
             "frame": "group", "subtitleLineHeight": 16,
         },
         "axis": _axis(p),
-        "axisY": {"titleFontWeight": "normal"},
+        "axisX": {"labelBound": True},
         "legend": {
             "labelColor": p.text, "titleColor": p.muted, "labelFont": FONT, "titleFont": FONT, "labelFontSize": 12,
             "titleFontSize": 12, "titleFontWeight": "normal", "symbolStrokeWidth": 3, "orient": "top",
