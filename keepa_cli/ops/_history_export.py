@@ -105,7 +105,10 @@ def _without_rows(products: Sequence[Section], params: dict[str, Any]) -> Iterat
 
 def _too_many(total: int, params: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if total > LARGEST_INLINE and not params.get("out"):
-        message = f"{LARGEST_INLINE:,} of {total:,} rows are shown; --out FILE writes all of them."
+        message = (
+            f"{LARGEST_INLINE:,} of {total:,} rows are shown; --out FILE writes all of them, "
+            "--series, --days and --max-points narrow them."
+        )
         yield {"code": "rows_cut", "message": message, "rows": total, "shown": LARGEST_INLINE}
 
 

@@ -16,7 +16,7 @@ from keepa_cli.ops._params import Asin, Domain
 from keepa_cli.ops.products import FULL, Flag, Offers, _plan
 
 FORMATS = ("json", "jsonl", "csv", "parquet")
-LARGEST_INLINE = 5000
+LARGEST_INLINE = 1000
 WINDOW_DAYS = 30
 
 

@@ -85,7 +85,7 @@ def test_too_many_rows_are_cut_and_the_answer_says_how_to_get_them(home: Path) -
     assert len(result["data"]["rows"]) == history.LARGEST_INLINE
     assert result["data"]["row_count"] == 6000
     (cut,) = [w for w in result["warnings"] if w["code"] == "rows_cut"]
-    assert "5,000 of 6,000 rows" in cut["message"]
+    assert "1,000 of 6,000 rows" in cut["message"]
     assert result["data"]["next_actions"][0]["params"]["out"] == "history.csv"
 
 

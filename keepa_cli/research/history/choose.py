@@ -32,10 +32,9 @@ def canonical(text: str) -> str:
 
     Raises `invalid_arguments` with the nearest name.
     """
-    word = text.strip()
-    low = word.lower()
-    if "*" in word or low.startswith(OPEN):
-        return word
+    low = text.strip().lower()
+    if "*" in low or low.startswith(OPEN):
+        return low
     base, colon, part = low.partition(":")
     base = base.replace("-", "_")
     if base in OTHERS and not colon:

@@ -173,7 +173,7 @@ def test_times_are_those_of_the_clock() -> None:
         ("new", "new"), ("BUY_BOX", "buy_box_shipping"), ("buybox:Price", "buy_box_shipping:price"),
         ("18", "buy_box_shipping"), ("COUNT_NEW", "new_offer_count"), ("monthly-sold", "monthly_sold"),
         ("rank", "sales_rank"),
-        ("sales_rank:123", "sales_rank:123"), ("offer:*", "offer:*"), (" used ", "used"),
+        ("Sales_Rank:123", "sales_rank:123"), ("offer:*", "offer:*"), (" used ", "used"),
     ],
 )  # fmt: skip
 def test_a_series_has_one_name_however_it_is_written(text: str, name: str) -> None:

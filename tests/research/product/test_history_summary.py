@@ -1,24 +1,24 @@
 from __future__ import annotations
 
-import json
-import urllib.request
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from keepa_cli.keepa.clock import even_minute
 from keepa_cli.keepa.domains import DOMAINS
-from keepa_cli.keepa.stats import compute_stats
 from keepa_cli.research.history.tracks import tracks
 from keepa_cli.research.names import BY_VIEW_NAME
 from keepa_cli.research.product.look import Look
 from keepa_cli.research.product.stats_summary import SERIES
 from keepa_cli.research.subject import Subject, subjects
-from keepa_cli.sandbox import Sandbox, SandboxConfig
+from keepa_cli.sandbox.catalogue.catalogue import Catalogue
+from keepa_cli.sandbox.params import options
 from tests.research.history.support import BODIES, NOW, made, real, slots
-from tests.support.sandbox import KEY, Clock
-from tests.support.sandbox import NOW as SANDBOX_NOW
 from tests.support.views import problems
+
+STAMP = 1_790_000_000_000
+PARTS = ("temporal_features", "history_summary", "stats_summary")
 
 
 def section(subject: Subject, name: str, **options: Any) -> Any:
@@ -88,21 +88,14 @@ def test_the_number_of_newest_points_is_chosen() -> None:
     assert "newest" not in section(subject, "history_summary", history_limit=0)["series"]["new"]
 
 
-def test_products_of_the_sandbox_agree_with_its_own_stats() -> None:
-    with Sandbox(SandboxConfig(rate=60, clock=Clock(SANDBOX_NOW))) as sandbox:
-
-        def get(path: str) -> Any:
-            with urllib.request.urlopen(f"{sandbox.base_url}{path}&key={KEY}", timeout=10) as answer:
-                return json.load(answer)
-
-        search = get("/search?domain=1&type=product&term=kitchen&asins-only=1")
-        asins = ",".join(search["asinList"][:20])
-        body = get(f"/product?domain=1&asin={asins}&history=1&stats=90&rating=1&buybox=1")
-    found = list(subjects(body, DOMAINS[1], {}))
-    assert len(found) > 3
-    for subject in found:
+@pytest.mark.parametrize("domain", [1, 5])
+@pytest.mark.parametrize("asked", [{"stats": "90", "rating": "1", "offers": "20"}, {"stats": "0"}])
+def test_products_of_the_sandbox_agree_with_its_own_stats(domain: int, asked: dict[str, str]) -> None:
+    chosen = options({"history": "1", **asked})
+    products = [Catalogue(1).product(f"B{i:09d}", domain, chosen, even_minute(STAMP)) for i in range(10)]
+    body = {"timestamp": STAMP, "products": products}
+    for subject in subjects(body, DOMAINS[domain], {}):
         shown = section(subject, "stats_summary")
         agrees(shown, subject.product["stats"])
         assert shown["source"] == "csv and stats, equal", shown.get("different_from_stats")
-        assert compute_stats(subject.product, subject.now, 90)["avg90"] == subject.product["stats"]["avg90"]
-        assert problems(section(subject, "temporal_features"), body) == []
+        assert problems([section(subject, name) for name in PARTS], body) == []
