@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from keepa_cli.core.context import Context
@@ -19,7 +21,8 @@ class Caller:
     """What composite operations run other operations with: `call(name, params, **changes of Options)`.
 
     `flags` may be a plain dict: operations do not know the engine's classes. With `same_mode` the inner call takes its
-    bytes from where the outer one does; a fixture answers one call only.
+    bytes from where the outer one does; a fixture answers one call only. `cwd` is the folder that the inner call takes
+    relative paths from.
     """
 
     def __init__(self, ctx: Context, options: Options, *, same_mode: bool) -> None:
@@ -52,8 +55,18 @@ class Caller:
         if isinstance(changes.get("flags"), dict):
             changes["flags"] = Flags(**changes["flags"])
         fresh = {"flags": self._flags, "out": None, "text": False, "idempotency_key": inner_key(options, name, params)}
+        ctx = self._in(changes.pop("cwd", None))
         inner = replace(options, **(fresh | changes))
-        return run(options.find(name), params, self._ctx, inner)
+        return run(options.find(name), params, ctx, inner)
+
+    def _in(self, cwd: Path | None) -> Context:
+        """The context with another working folder: the same services, settings and known secrets."""
+        if cwd is None:
+            return self._ctx
+        self._ctx.redactor  # noqa: B018 - made before the copy, so that both know the same secrets
+        found = copy(self._ctx)
+        found.cwd = cwd
+        return found
 
 
 def _inner(flags: Flags) -> Flags:

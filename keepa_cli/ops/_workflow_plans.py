@@ -24,24 +24,26 @@ def _compare(asins: object, step: str = "comparison") -> Step:
 
 def _merge(*steps: str, given: bool = False) -> Step:
     why = "Merge what the answers say of entities and relations into one graph."
-    return Step("graph", names.RESEARCH_GRAPH_MERGE, why, {"input": Files(steps, given=given)}, "research_graph")
+    return Step(
+        "graph", names.RESEARCH_GRAPH_MERGE, why, DOMAIN | {"input": Files(steps, given=given)}, "research_graph"
+    )
 
 
-def _brief(*steps: str, given: bool = False) -> Step:
-    why = "Write down what matters with its evidence."
-    return Step("brief", names.RESEARCH_BRIEF, why, {"input": Files(steps, given=given)}, "research_brief")
+def _brief(title: str, *steps: str, given: bool = False) -> Step:
+    params = DOMAIN | {"input": Files(steps, given=given), "title": title}
+    return Step("brief", names.RESEARCH_BRIEF, "Write down what matters with its evidence.", params, "research_brief")
 
 
 def _business(step: str, command: str, why: str) -> Step:
-    return Step(step, command, why, {"input": Files(("products",), given=True, body=True)}, "business_metrics")
+    return Step(step, command, why, DOMAIN | {"input": Files(("products",), given=True, body=True)}, "business_metrics")
 
 
-def _figures(*steps: str, given: bool = False, body: bool = True) -> Step:
-    params = {"input": Files(steps, given=given, body=body), "out_dir": Place("figures")}
-    return Step(
-        "figures", names.FIGURES_RESEARCH, "Draw what was found, with the data of every figure.", params, "figures",
-        optional=True,
-    )  # fmt: skip
+def _figures(figure_set: str, *steps: str, given: bool = False, body: bool = True) -> Step:
+    why = "Draw what was found, with the data of every figure."
+    params = DOMAIN | {
+        "input": Files(steps, given=given, body=body), "out_dir": Place("figures"), "figure_set": figure_set,
+    }  # fmt: skip
+    return Step("figures", names.FIGURES_RESEARCH, why, params, "figures", optional=True)
 
 
 def _report(*steps: str, given: bool = False) -> Step:
@@ -80,8 +82,8 @@ CATEGORY_RESEARCH = Plan(
         ),
         _compare(From("category_products", "$.data.candidates[*].asin", Sort.ASIN, "top")),
         _merge("category_candidates", "category_products", "comparison"),
-        _brief("comparison", "graph"),
-        _figures("comparison"),
+        _brief("Category research", "comparison", "graph"),
+        _figures("compare", "comparison"),
         _report("comparison"),
     ),
     wants=(("term", "category"),),
@@ -98,8 +100,8 @@ PRODUCT_RESEARCH = Plan(
             needs=("asin",), optional=True, keeps_body=True,
         ),
         _merge("products", "offers"),
-        _brief("products", "graph"),
-        _figures("products"),
+        _brief("Product research", "products", "graph"),
+        _figures("history", "products"),
         _report("products"),
     ),
     wants=(("asin",),),
@@ -109,8 +111,8 @@ REPORT_RESEARCH = Plan(
     "From answers that are already here to a graph, a brief, figures, a report and pages.",
     (
         _merge(given=True),
-        _brief("graph", given=True),
-        _figures(given=True, body=False),
+        _brief("Research brief", "graph", given=True),
+        _figures("all", given=True, body=False),
         _report(given=True),
         _browse(given=True),
     ),
@@ -152,11 +154,11 @@ SELLER_RESEARCH = Plan(
         _compare(From("seller", "$.data.body.sellers.*.asinList[*]", Sort.ASIN, "top")),
         Step(
             "metrics", names.SELLER_METRICS, "Tell how many sellers compete for the products.",
-            {"input": Files(("comparison",), body=True)}, "business_metrics",
+            DOMAIN | {"input": Files(("comparison",), body=True)}, "business_metrics",
         ),
         _merge("seller", "comparison"),
-        _brief("comparison", "graph"),
-        _figures("comparison"),
+        _brief("Seller research", "comparison", "metrics", "graph"),
+        _figures("compare", "comparison"),
     ),
     wants=(("seller",),),
 )  # fmt: skip
@@ -164,7 +166,7 @@ SELLER_RESEARCH = Plan(
 
 def _evidence(name: str, purpose: str, step: Step, why: str) -> Plan:
     """A plan over products that are here, or that are asked for by ASIN."""
-    steps = (_get(why), step, _brief(step.id), _figures("products", given=True))
+    steps = (_get(why), step, _brief(name.replace("-", " ").capitalize(), "products", step.id, given=True))
     return Plan(name, purpose, steps, (("input", "asin"),), "business", "offline_fixture_only")
 
 

@@ -19,6 +19,8 @@ from keepa_cli.research.workflow.resolving import Sources
 
 NOT_NEEDED = frozenset({Kind.CONFIRMATION_REQUIRED.value, Kind.CASSETTE_MISS.value})
 """Refusals that an optional step is skipped for."""
+KEPT_FOR_US = ("idempotency", "batch")
+"""Sources of answers that an interrupted call of this run has paid for."""
 
 
 class Call(Protocol):
@@ -98,13 +100,17 @@ class Run:
         changes: dict[str, Any] = {}
         if item.step.id in self.consents:
             changes = {"yes": True, "quote_token": self.consents[item.step.id] or None}
+        params = item.resolved.params
+        if not item.op.remote:
+            params = self.state.portable(params)
+            changes["cwd"] = self.state.folder
         if not (item.op.remote or item.op.passes_mode):
             changes["flags"] = {}
         if item.out:
             changes["out"] = self.state.folder / item.step.body
         if not self.call.keyed and self.call.mode in SPENDING_MODES and item.op.remote:
             changes["idempotency_key"] = f"workflow-{self.state.run}-{item.step.id}"
-        answer = self.call(item.op.name, item.resolved.params, **changes)
+        answer = self.call(item.op.name, params, **changes)
         if answer["ok"]:
             self.state.keep(self.ctx, item.step, item.resolved.params, answer)
         return answer
@@ -163,7 +169,7 @@ class Run:
         if kind is Kind.CONFIRMATION_REQUIRED:
             consent = _consent(item, error)
             details |= {"resume_with": f"--confirm {consent}", "step_params": item.resolved.params}
-            actions = [self.resume(confirm=[consent])]
+            actions = [self.resume(confirm=[*self.again["confirm"], consent])]
             actions += [
                 self.resume(**{n: row["value"]})
                 for n, rows in chosen.items()
@@ -198,9 +204,17 @@ def _record(item: Priced, answer: Mapping[str, Any], chosen: Mapping[str, Any]) 
     bucket = answer.get("token_bucket") or {}
     found = {
         "command": item.op.name,
-        "tokens": bucket.get("charged") if item.op.remote else 0,
+        "tokens": _paid(bucket, provenance) if item.op.remote else 0,
         "estimated_tokens": item.cost.estimated,
         "mode": provenance.get("mode") if item.op.remote else "local",
         "origin": provenance.get("origin") if item.op.remote else "local",
     }
     return found | ({"chosen_from": dict(chosen)} if chosen else {})
+
+
+def _paid(bucket: Mapping[str, Any], provenance: Mapping[str, Any]) -> int | None:
+    """What this run paid for an answer; also for one that it was given before the process was killed."""
+    sources = provenance.get("sources") or [provenance.get("source")]
+    resumed = any(str(source).startswith(KEPT_FOR_US) for source in sources)
+    found: int | None = bucket.get("tokens_consumed") if resumed else bucket.get("charged")
+    return found

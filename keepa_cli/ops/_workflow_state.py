@@ -89,8 +89,12 @@ class State:
                 return answer
         return None
 
+    def portable(self, value: Any) -> Any:
+        """`value` with the paths of files in the folder relative to it."""
+        return _portable(value, str(self.folder) + os.sep)
+
     def mark(self, step: Step, params: Mapping[str, Any]) -> dict[str, str]:
-        asked = digest(self.identity["source"], step.command, _portable(dict(params), self.folder))
+        asked = digest(self.identity["source"], step.command, self.portable(params))
         return {"workflow": self.plan.name, "step": step.id, "asked": asked[:24]}
 
     def answer(self, step: str) -> dict[str, Any]:
@@ -107,7 +111,7 @@ class State:
 
     def keep(self, ctx: Context, step: Step, params: Mapping[str, Any], answer: Envelope) -> None:
         """Write the answer. Paths in the folder are written relative to it, so that it can be moved and compared."""
-        shell = _portable(dict(answer) | {"data": _without_body(answer["data"])}, self.folder)
+        shell = self.portable(dict(answer) | {"data": _without_body(answer["data"])})
         if isinstance(answer["data"], dict) and "body" in answer["data"]:
             shell["data"]["body"] = answer["data"]["body"]
         shell["provenance"].pop("age_s", None)
@@ -211,9 +215,9 @@ def _without_body(data: Any) -> Any:
     return {k: v for k, v in data.items() if k != "body"} if isinstance(data, dict) else data
 
 
-def _portable(value: Any, folder: Path) -> Any:
-    if isinstance(value, dict):
-        return {k: _portable(v, folder) for k, v in value.items()}
+def _portable(value: Any, prefix: str) -> Any:
+    if isinstance(value, Mapping):
+        return {k: _portable(v, prefix) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_portable(v, folder) for v in value]
-    return value.replace(str(folder) + os.sep, "") if isinstance(value, str) and str(folder) in value else value
+        return [_portable(v, prefix) for v in value]
+    return value.replace(prefix, "") if isinstance(value, str) and prefix in value else value

@@ -126,7 +126,11 @@ def _failed(answer: Mapping[str, Any], again: Mapping[str, Any], count: int, fla
     error = answer["error"]
     kind, details = Kind(error["kind"]), dict(error["details"]) | {"asins": count}
     op = ops.find(BATCH_ASINS)
-    actions = [command_line(op, again, flags), *(a for a in error["next_actions"] if not a.startswith("kc products"))]
+    consent = ["--yes"] if any("--yes" in action for action in error["next_actions"]) else []
+    actions = [
+        command_line(op, again, [*flags, *consent]),
+        *(a for a in error["next_actions"] if not a.startswith("kc products")),
+    ]
     if kind is Kind.CONFIRMATION_REQUIRED:
         actions = [command_line(op, again, [*flags, "--yes"])]
     elif kind is Kind.CASSETTE_MISS:

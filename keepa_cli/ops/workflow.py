@@ -158,12 +158,13 @@ def _carried_out(
     identity = _identity(ctx, inputs, call.mode)
     folder = _folder(ctx, chosen, inputs, call.mode, out_dir)
     consents = _consents(chosen, confirm)
-    again = {"name": chosen.name} | asked | {"out_dir": str(folder)}
+    again = {"name": chosen.name} | asked | {"out_dir": str(folder), "confirm": confirm}
     _outputs.target(ctx, str(folder / "probe"))
     with lock(folder, what="workflow folder"):
         state = load(ctx, folder, chosen, identity, fresh=fresh, resume=resume)
         state.save(ctx)
-        going = Run(ctx, call, state, inputs, consents, again)
+        given = inputs | {"input": [str(_inputs.path_of(ctx, f).absolute()) for f in inputs.get("input", [])]}
+        going = Run(ctx, call, state, given, consents, again)
         complete = going.go(most)
         return _workflow_view.run_view(ctx, going, complete=complete)
 
