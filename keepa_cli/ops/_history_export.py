@@ -71,8 +71,10 @@ def _span(subject: Subject, params: dict[str, Any]) -> Span:
 
 def _described(track: Track, count: int) -> Section:
     """`points` are those that Keepa sent, `rows` those that are exported. From `basis_changed_at` on prices include
-    shipping."""
+    shipping; with `time_of` end the time of a row is when its value ended, else when it began."""
     shown = Section(points=len(track), rows=count, first_at=iso(track.times[0]), last_at=iso(track.times[-1]))
+    if track.until:
+        shown["time_of"] = "end"
     if track.basis_changed_at:
         shown["basis_changed_at"] = track.basis_changed_at
     return Section(shown, unit=track.unit.name, evidence_path=track.path)

@@ -210,3 +210,10 @@ def test_every_action_runs_dry(home: Path, name: str) -> None:
     for action in data(home, name)["next_actions"]:
         again = call(action["command"], home, action["params"], dry_run=True)
         assert again["ok"], action["cli"]
+
+
+def test_a_series_that_is_dated_by_its_end_says_so(home: Path) -> None:
+    with answer(product(parentAsinHistory=[str(NOW - DAY), "B000000009"])) as server:
+        shown = call(EXPORT, home, {"asin": ASIN, "series": "parent_asin,new"}, server)["data"]["products"][0]["series"]
+    assert shown["parent_asin"]["time_of"] == "end"
+    assert "time_of" not in shown["new"]
