@@ -164,8 +164,9 @@ def export(
     """Export histories as rows: asin, domain, series, time, value, raw, unit, currency.
 
     Costs 1 token per product, more with --offers, --buybox, --rating. A row is a change: its value holds until the next
-    row of its series (parent_asin is the exception: its time is when that parent ended). Money is exact decimal text; where there is no value, `value` is null and `raw` says why (-1:
-    none). A series with shipping is three: NAME is the landed price, NAME:price and NAME:shipping its parts.
+    row of its series (of parent_asin the time is when that parent ended). Money is exact decimal text; where there is
+    no value, `value` is null and `raw` says why (-1: none). A series with shipping is three: NAME is the landed price,
+    NAME:price and NAME:shipping its parts.
     """
     _check_output(format_of(format, out), out)
     _check_times(days, since, until)
