@@ -87,8 +87,7 @@ def _concentration(s: Subject, start: int, end: int, path: str) -> Section:
     total = sum(minutes.values())
     squares = sum(m * m for m in minutes.values())
     index = round(squares * 10_000 / (total * total), 2) if total else None
-    word = {} if index is None else {"level": "few_hands" if index >= CONCENTRATED_HHI else "many_hands"}
-    return derived(
+    found = derived(
         index,
         method="herfindahl_hirschman_index",
         inputs={"sellers": len(minutes), "minutes_held": total},
@@ -96,8 +95,10 @@ def _concentration(s: Subject, start: int, end: int, path: str) -> Section:
         evidence_path=path,
         version=VERSION,
         unit="points_of_10000",
-        **word,
     )
+    if index is not None:
+        found["level"] = "few_hands" if index >= CONCENTRATED_HHI else "many_hands"
+    return found
 
 
 def _changes(s: Subject, start: int, end: int, path: str) -> Section:
