@@ -137,7 +137,7 @@ class Run:
                 return self._problem(
                     Kind.MISSING_INPUTS,
                     f"Step {step} needs one {name}, and {choice.rule}: choose with --{name}.",
-                    {"missing_inputs": [name], "candidates": choice.rows, "step": step},
+                    {Kind.MISSING_INPUTS.value: [name], "candidates": choice.rows, "step": step},
                     options,
                 )
             if not choice.values:
@@ -145,7 +145,12 @@ class Run:
                 return self._problem(
                     Kind.MISSING_INPUTS,
                     f"Step {step} needs {name}, and the answer of step {ref.step} holds none.",
-                    {"missing_inputs": [name], "step": step, "looked_at": ref.path, "accepted_sources": accepted},
+                    {
+                        Kind.MISSING_INPUTS.value: [name],
+                        "step": step,
+                        "looked_at": ref.path,
+                        "accepted_sources": accepted,
+                    },
                     [f"Read {self.state.folder / ref.step}.json for what was answered."],
                 )
         lacking = list(dict.fromkeys([*item.resolved.missing, *(ref["param"] for ref in item.resolved.refs)]))
@@ -154,7 +159,7 @@ class Run:
         return self._problem(
             Kind.MISSING_INPUTS,
             f"Step {step} lacks {', '.join(lacking)}{because}.",
-            {"missing_inputs": lacking, "step": step},
+            {Kind.MISSING_INPUTS.value: lacking, "step": step},
             [],
         )
 
@@ -169,7 +174,7 @@ class Run:
         if kind is Kind.CONFIRMATION_REQUIRED:
             consent = _consent(item, error)
             details |= {"resume_with": f"--confirm {consent}", "step_params": item.resolved.params}
-            actions = [self.resume(confirm=[*self.again["confirm"], consent])]
+            actions = [self.resume(confirm=[*self.again.get("confirm", []), consent])]
             actions += [
                 self.resume(**{n: row["value"]})
                 for n, rows in chosen.items()

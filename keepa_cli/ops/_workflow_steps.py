@@ -12,7 +12,7 @@ from keepa_cli import ops
 from keepa_cli.core.commandline import command_line
 from keepa_cli.core.consent import needs_consent
 from keepa_cli.core.context import Context
-from keepa_cli.core.errors import KeepaCliError
+from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.registry import Batch, Cost, Operation, Request
 from keepa_cli.core.schema import bind
 from keepa_cli.research.facts import Reason, Section
@@ -117,7 +117,7 @@ def _execution(item: Priced) -> dict[str, Any]:
     if waits:
         found["waits_for"] = waits
     if resolved.missing:
-        found["missing_inputs"] = list(dict.fromkeys(resolved.missing))
+        found[Kind.MISSING_INPUTS.value] = list(dict.fromkeys(resolved.missing))
     if item.out:
         found["out"] = item.out
     return found

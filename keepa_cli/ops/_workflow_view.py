@@ -174,7 +174,7 @@ def _run_actions(ctx: Context, run: Run, rows: Sequence[Mapping[str, Any]], comp
         consent = row.get("skipped", {}).get("confirm")
         if consent:
             reason = f"Run {row['id']} too: up to {row['skipped']['worst_case_tokens']} tokens."
-            wanted.append(("run_workflow", {"confirm": [*run.again["confirm"], consent]}, reason))
+            wanted.append(("run_workflow", {"confirm": [*run.again.get("confirm", []), consent]}, reason))
     for name, more, reason in wanted:
         params = run.again | more
         entry = action(ctx, WORKFLOW_RUN, params)

@@ -158,7 +158,7 @@ def _carried_out(
     identity = _identity(ctx, inputs, call.mode)
     folder = _folder(ctx, chosen, inputs, call.mode, out_dir)
     consents = _consents(chosen, confirm)
-    again = {"name": chosen.name} | asked | {"out_dir": str(folder), "confirm": confirm}
+    again = {"name": chosen.name} | asked | {"out_dir": str(folder)} | ({"confirm": confirm} if confirm else {})
     _outputs.target(ctx, str(folder / "probe"))
     with lock(folder, what="workflow folder"):
         state = load(ctx, folder, chosen, identity, fresh=fresh, resume=resume)

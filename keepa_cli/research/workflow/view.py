@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from keepa_cli.core.errors import Kind
 from keepa_cli.research.workflow.model import Plan, Step
 
 ACCEPTED: Mapping[str, str] = {
@@ -119,7 +120,7 @@ def data_quality(steps: Sequence[Described], unresolved: Sequence[Any]) -> dict[
             ),
         ],
         "waiting_steps": waiting,
-        "missing_inputs": [name for group in unresolved for name in group["inputs"]],
+        Kind.MISSING_INPUTS.value: [name for group in unresolved for name in group["inputs"]],
     }
 
 
