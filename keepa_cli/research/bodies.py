@@ -42,12 +42,15 @@ def _found(data: bytes) -> tuple[bytes, int, str, dict[str, Any]]:
     """Where the list of products begins, its JSON path in the body, and the members beside it that are no lists."""
     data = data.removeprefix(BOM)
     at = _skip(data, 0)
-    if data[_skip(data, value_end(data, at)) :]:
-        raise ValueError("not JSON: something follows the value")
     if data[at : at + 1] == b"[":
+        _nothing_after(data, value_end(data, at))
         return data, at, "$", {}
+    outermost = True
     while data[at : at + 1] == b"{":
-        places = {name: (start, end) for name, start, end in _members(data, at)}
+        places, end = _members(data, at)
+        if outermost:
+            _nothing_after(data, end)
+            outermost = False
         if "products" in places and data[places["products"][0] : places["products"][0] + 1] == b"[":
             stamp = places.get("timestamp")
             beside = {"timestamp": load_json(data[slice(*stamp)])} if stamp else {}
@@ -59,8 +62,14 @@ def _found(data: bytes) -> tuple[bytes, int, str, dict[str, Any]]:
     raise ValueError("there is no list of products")
 
 
-def _members(data: bytes, at: int) -> Iterator[tuple[str, int, int]]:
-    """(name, start, end) of each member of the object that begins at `at`."""
+def _nothing_after(data: bytes, end: int) -> None:
+    if data[_skip(data, end) :]:
+        raise ValueError("not JSON: something follows the value")
+
+
+def _members(data: bytes, at: int) -> tuple[dict[str, tuple[int, int]], int]:
+    """Where each member of the object that begins at `at` stands, and where the object ends."""
+    found: dict[str, tuple[int, int]] = {}
     at = _skip(data, at + 1)
     while data[at : at + 1] != b"}":
         key = STRING.match(data, at)
@@ -69,8 +78,9 @@ def _members(data: bytes, at: int) -> Iterator[tuple[str, int, int]]:
             raise ValueError(f"not JSON: a name is expected at byte {at}")
         start = _skip(data, colon + 1)
         end = value_end(data, start)
-        yield str(load_json(key[0])), start, end
+        found[str(load_json(key[0]))] = (start, end)
         at = _after_comma(data, end, b"}")
+    return found, at + 1
 
 
 def _numbered(data: bytes, at: int) -> Iterator[tuple[int, dict[str, Any]]]:
