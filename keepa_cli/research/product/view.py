@@ -100,18 +100,26 @@ def size(value: Any) -> int:
 def fitted(view: dict[str, Any], limit: int, order: Sequence[str]) -> dict[str, Any]:
     """The view within `limit` bytes: whole facts are left out in `order`, and named. The title is cut last."""
     total = size(view)
+    if total <= limit:
+        return view
     cut: list[str] = []
     for step in order:
-        if total <= limit:
-            break
         path, _, kept = step.partition("[")
+        names = (path.partition(".")[0], TRUNCATED)
+        before = _size_of(view, names)
         if _cut(view, path.split("."), _slice(kept)):
             cut = [done for done in cut if done != path and not done.startswith(path + ".")] + [path]
             view[TRUNCATED] = cut
-            total = size(view)
-    if total > limit:
-        _shorten(view, limit)
+            total += _size_of(view, names) - before
+        if total <= limit and (total := size(view)) <= limit:
+            return view
+    _shorten(view, limit)
     return view
+
+
+def _size_of(view: Mapping[str, Any], names: Sequence[str]) -> int:
+    """What some members add to the size of a view: to measure the whole after each cut would take too long."""
+    return sum(len(name) + 4 + size(view[name]) for name in names if name in view)
 
 
 def _slice(text: str) -> slice | None:
