@@ -11,10 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keepa_cli.core.context import Context
+from keepa_cli.keepa import contract
 from keepa_cli.keepa.domains import DOMAINS
 from keepa_cli.ops._actions import planner
 from keepa_cli.research.lists import categories, deals, finder, rankings, sellers
 from keepa_cli.research.lists.profile import Listing
+from tests.keepa.test_contract import BODIES as CONTRACT_BODIES
+from tests.keepa.test_drift_views import OBJECTS
+from tests.keepa.test_drift_views import ODD as ODD_FORMS
 from tests.support.views import problems
 
 US, JP = DOMAINS[1], DOMAINS[5]
@@ -238,3 +242,26 @@ def test_no_odd_answer_breaks_a_profile(data: st.DataObject) -> None:
         for view in views:
             assert problems(view, body) == []
             json.dumps(view)
+
+
+@pytest.mark.parametrize(
+    ("kind", "profile"),
+    [
+        ("search_category", categories.profile),
+        ("category", categories.profile),
+        ("finder", lambda listing: finder.profile(listing, {"title": "x"})),
+        ("sellers", lambda listing: sellers.profile(listing, ["A0000000000001"])),
+        ("deals", lambda listing: deals.profile(listing, 1, "week")),
+    ],
+)
+def test_every_documented_field_in_every_odd_form(kind: str, profile: Any) -> None:
+    for path, name in OBJECTS[kind]:
+        for field in contract.schema(name)["properties"]:
+            for value in ODD_FORMS:
+                body: Any = copy.deepcopy(CONTRACT_BODIES[kind])
+                held = body
+                for step in path:
+                    held = held[step]
+                held[field] = value
+                view = profile(looked(body, **({"term": "kitchen"} if kind == "search_category" else {})))
+                assert problems(view, body) == [], (field, value)
