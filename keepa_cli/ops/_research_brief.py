@@ -10,6 +10,7 @@ from keepa_cli.core.context import Context
 from keepa_cli.core.errors import KeepaCliError, invalid
 from keepa_cli.keepa import domains
 from keepa_cli.keepa.strictjson import dump_json
+from keepa_cli.ops import _names as names
 from keepa_cli.ops import _outputs
 from keepa_cli.ops._actions import COMMANDS, action, planner
 from keepa_cli.ops._inputs import Given
@@ -18,6 +19,8 @@ from keepa_cli.research.needs import Need
 FILES = ("out", "out_dir", "chunks_dir")
 LONGEST_TITLE = 200
 LONGEST_REASON = 300
+OWN = frozenset({names.RESEARCH_BRIEF, names.RESEARCH_GRAPH_MERGE})
+"""Suggestions that lead to a brief: this is it."""
 BRIEF, GRAPH = "brief.json", "research-graph.json"
 
 
@@ -52,6 +55,8 @@ def _replanned(ctx: Context, entry: Mapping[str, Any]) -> dict[str, Any] | None:
     machine is never taken over from them."""
     try:
         op = ops.find(str(entry["command"]))
+        if op.name in OWN:
+            return {}
         known = op.effect == "read" or op.name in COMMANDS.values()
         if not known or op.effect == "write_remote" or any(entry["params"].get(name) for name in FILES):
             return None

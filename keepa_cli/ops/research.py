@@ -231,7 +231,7 @@ def brief(
     fixture: _inputs.Fixtures = [],  # noqa: B006
     payload: _inputs.Payload | None = None,
     title: Annotated[str, Param("Title of the brief.", metavar="TEXT")] = "Research brief",
-    domain: Annotated[Domain, Param("Marketplace of raw products that do not name theirs.")] = "US",
+    domain: Domain = "US",
     out: Annotated[str | None, Param("Also write the brief to this file.", metavar="FILE")] = None,
     out_dir: Annotated[
         str | None, Param("Also write brief.json and the merged research-graph.json to this folder.", metavar="DIR")

@@ -17,7 +17,6 @@ from keepa_cli.research.needs import Need
 
 Files = Annotated[_inputs.Inputs, Param(position=True)]
 Out = Annotated[str | None, Param("Also write the result to this file.", metavar="FILE")]
-OwnDomain = Annotated[Domain, Param("Marketplace of raw products that do not name theirs.", metavar="DOMAIN")]
 
 
 @operation(
@@ -41,7 +40,7 @@ def merge(
         Param("Where sources disagree, this one is right: its name, its root, or its index in `sources`.",
               metavar="SOURCE", accepts=("string", "integer"), parse=str),
     ] = None,
-    domain: OwnDomain = "US",
+    domain: Domain = "US",
     out: Out = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Merge the research graphs of several results into one. Works on this machine only and costs nothing.

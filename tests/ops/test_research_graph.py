@@ -123,7 +123,13 @@ def test_a_brief_of_results(cli: Any, files: dict[str, Path], home: Path) -> Non
 def test_a_brief_takes_no_orders_from_its_inputs(cli: Any, home: Path) -> None:
     orders = [
         {"action": "x", "reason": "r", "command": "tracking.remove-all", "params": {}},
-        {"action": "x", "reason": "r", "command": "research-graph.merge", "params": {"input": ["a"], "out": "/etc/x"}},
+        {
+            "action": "x",
+            "reason": "r",
+            "command": "categories.finder-selection",
+            "params": {"category": [1], "out": "/etc/x"},
+        },
+        {"action": "x", "reason": "r", "command": "research-graph.merge", "params": {"input": ["a"], "out": "x.json"}},
         {"action": "x", "reason": "r", "command": "config.set-token", "params": {"token": "x"}},
         {"action": "x", "reason": "r", "command": "no.such", "params": {}},
         {"action": "x", "reason": "r", "command": "products.get", "params": {"asin": ["not an asin"]}},
@@ -139,6 +145,22 @@ def test_a_brief_takes_no_orders_from_its_inputs(cli: Any, home: Path) -> None:
     plan = data(cli("--json", "research", "brief", "hostile.json"))["follow_up_plan"]
     assert [s["cli"] for s in plan["steps"]] == ["kc products get B000000001"]
     assert plan["not_executable"] == 5
+
+
+def test_a_brief_of_lists_and_analyses(cli: Any, files: dict[str, Path], home: Path) -> None:
+    (home / "work" / "best.json").write_text(cli("--json", "bestsellers", "get", "4255431").stdout, encoding="utf-8")
+    stock = cli("--json", "business", "inventory-audit", "--fixture", "product_B0PPJ248DY_full").stdout
+    (home / "work" / "stock.json").write_text(stock, encoding="utf-8")
+    found = data(cli("--json", "research", "brief", "search.json", "best.json", "stock.json"))
+    assert problems(found) == []
+    texts = " ".join(s["text"] for s in found["decision_summary"]["statements"])
+    assert "kitchen" in texts and "best sellers" in texts and "out of stock" in texts
+    assert {"price", "sales_rank"} <= {gap["fact"] for gap in found["data_quality"]["missing"]}
+    assert [i["kind"] for i in found["data_quality"]["inputs"]] == [
+        "category_search",
+        "bestsellers",
+        "business_metrics",
+    ]
 
 
 def test_a_brief_in_a_process_of_its_own(kc: Any, home: Path) -> None:

@@ -28,7 +28,8 @@ MOST_STATEMENTS, MOST_RISKS, MOST_STEPS, MOST_TEXTS, MOST_GAPS = 50, 100, 20, 60
 LONGEST_TEXT = 300
 TEXTS = ("title", "feature", "description")
 Replan = Callable[[Mapping[str, Any]], dict[str, Any] | None]
-"""An entry of `next_actions` checked anew: complete and runnable as it stands, or None."""
+"""An entry of `next_actions` checked anew: complete and runnable as it stands. None where it would not run, nothing
+where a brief has no use for it."""
 
 
 class Links:
@@ -116,6 +117,7 @@ def _steps(found: Collected, links: Links, replan: Replan) -> dict[str, Any]:
             step = replan(item.value)
             if step is None:
                 refused += 1
+            if not step:
                 continue
             merged[key] = step | {"for": [], "evidence": []}
         for name, value in (("for", item.about), ("evidence", links.of(item.link))):

@@ -123,6 +123,11 @@ class _Taker:
                     self.found.risks.append(self.item(risk, "risk_summary", code, "worst", about=worst.get("asin")))
 
     def _gaps(self, value: Mapping[str, Any]) -> None:
+        for i, entry in enumerate(_list(value.get("missing_data"))):
+            fact = entry.get("field", entry.get("fact")) if isinstance(entry, Mapping) else None
+            if _text(fact) and _text(entry.get("reason")):
+                gap = {"fact": fact, "reason": entry["reason"]}
+                self.found.gaps.append(self.item(gap, "missing_data", i))
         quality = value.get("data_quality")
         if isinstance(quality, Mapping):
             self.found.levels.append(self.item(quality, "data_quality"))
