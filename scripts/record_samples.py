@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,13 @@ from keepa_cli.sandbox.catalogue import example_asin  # noqa: E402
 
 MOMENT = 1_795_000_000.0
 ASIN = example_asin(1)
-Sample = tuple[str, dict[str, Any]]
+SELLER, MERCHANT = "ATX8WCBDJYYKAT", "AXKXSDEC5EN794"
+"""The second one has a storefront."""
+BROWSE_NODE = 27722360121
+"""The category that a search for "kitchen" finds first."""
+Answers = Mapping[str, Mapping[str, Any]]
+Sample = tuple[str, dict[str, Any] | Callable[[Answers], dict[str, Any]]]
+"""An operation and its parameters, which may come from the answers recorded before it."""
 TRACKING = {
     "asin": ASIN,
     "mainDomainId": 1,
@@ -43,7 +50,7 @@ BASICS: dict[str, Sample] = {
 LISTS: dict[str, Sample] = {
     "finder_kettle": ("finder.query", {"title": "kettle"}),
     "deals_new_US": ("deals.query", {"price_type": "NEW"}),
-    "seller_ATX8WCBDJYYKAT": ("sellers.get", {"seller": ["ATX8WCBDJYYKAT"]}),
+    f"seller_{SELLER}": ("sellers.get", {"seller": [SELLER]}),
     "seller_finder_rated": ("sellers.query", {"rating": "98.."}),
     "bestsellers_kitchen": ("bestsellers.get", {"category": "4255431"}),
     "topsellers_US": ("topsellers.list", {}),
@@ -57,7 +64,27 @@ LISTS: dict[str, Sample] = {
     "tracking_notifications": ("tracking.notifications", {}),
     "tracking_remove": ("tracking.remove", {"asin": ASIN}),
 }
-GROUPS = (BASICS, LISTS)
+
+
+def _best(answers: Answers) -> dict[str, Any]:
+    found = answers["bestsellers_kitchen_dining"]["body"]["bestSellersList"]["asinList"]
+    return {"asin": found[:3], "full": True}
+
+
+def _offered(answers: Answers) -> dict[str, Any]:
+    found = answers[f"seller_{MERCHANT}_storefront"]["body"]["sellers"][MERCHANT]["asinList"]
+    return {"asin": found[:3], "full": True}
+
+
+RESEARCH: dict[str, Sample] = {
+    "bestsellers_kitchen_dining": ("bestsellers.get", {"category": str(BROWSE_NODE)}),
+    "products_kitchen_dining_best": ("products.get", _best),
+    f"seller_{MERCHANT}_storefront": ("sellers.get", {"seller": [MERCHANT], "storefront": True}),
+    f"products_{MERCHANT}_first": ("products.get", _offered),
+    f"product_{ASIN}_offers": ("products.get", {"asin": [ASIN], "full": True, "offers": 20}),
+}
+"""What the workflows ask for."""
+GROUPS = (BASICS, LISTS, RESEARCH)
 """Each group has a sandbox of its own, so that a token balance depends on the calls of its group alone."""
 
 
@@ -94,17 +121,20 @@ def main(names: list[str]) -> int:
 
 def _record(group: dict[str, Sample], env: dict[str, str]) -> None:
     with Sandbox(SandboxConfig(seed=1, rate=20, clock=lambda: MOMENT)) as box:
-        for name, (operation, params) in group.items():
+        answers: dict[str, Mapping[str, Any]] = {}
+        for name, (operation, given) in group.items():
+            params = given(answers) if callable(given) else given
             context = Context(env=env | {"KEEPA_BASE_URL": box.base_url}, cwd=REPO)
             out = Path(env["KEEPA_CLI_STATE_DIR"]) / "picture.png" if operation == "graphs.image" else None
             options = Options(flags=Flags(record=name), yes=True, out=out)
-            _must(run(ops.find(operation), params, context, options))
+            answers[name] = _must(run(ops.find(operation), params, context, options))["data"]
             print(f"recorded {name}")
 
 
-def _must(result: dict[str, Any]) -> None:
+def _must(result: dict[str, Any]) -> dict[str, Any]:
     if not result["ok"]:
         raise SystemExit(f"{result['command']}: {result['error']['message']} {result['error']['details']}")
+    return result
 
 
 if __name__ == "__main__":

@@ -22,7 +22,9 @@ def command_line(op: Operation, params: Mapping[str, Any], flags: Sequence[str] 
             positional += [_text(v) for v in (value if isinstance(value, list | tuple) else [value])]
         else:
             options += _option(arg, value)
-    words = ["kc", *op.name.split("."), *positional, *options, *flags]
+    words = ["kc", *op.name.split(".")]
+    dashed = any(word.startswith("-") for word in positional)
+    words += [*options, *flags, "--", *positional] if dashed else [*positional, *options, *flags]
     return " ".join(shlex.quote(word) for word in words)
 
 

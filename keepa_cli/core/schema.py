@@ -103,7 +103,7 @@ def _refused(op: Operation, problems: list[dict[str, Any]]) -> KeepaCliError:
     sentence = "; ".join(p["message"] for p in problems)
     return KeepaCliError(
         Kind.INVALID_ARGUMENTS,
-        sentence[0].upper() + sentence[1:] + ".",
+        sentence[0].upper() + sentence[1:] + ("" if sentence.endswith("?") else "."),
         details={"errors": problems, **{k: v for k, v in problems[0].items() if k != "message"}},
         next_actions=[f"{command} --help"],
     )

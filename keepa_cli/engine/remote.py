@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from keepa_cli.core import envelope
@@ -29,7 +30,7 @@ from keepa_cli.keepa.wire import encode
 def run_remote(op: Operation, bound: dict[str, Any], ctx: Context, options: Options) -> Envelope:
     """The envelope of one call through the mode's transport. Raises what is refused and what fails."""
     mode = modes.choose(options.flags, ctx)
-    planned = op.run(**bound)
+    planned = op.run(**bound, **({"ctx": ctx} if "ctx" in op.needs else {}))
     call = Call(op, bound, planned, op.cost(bound), mode, ctx, options)
     cache, batch = CallCache(call), Batching(call)
     if mode is Mode.DRY_RUN or call.spends:
@@ -39,6 +40,8 @@ def run_remote(op: Operation, bound: dict[str, Any], ctx: Context, options: Opti
         return _dry_run(call)
     if options.out:
         modes.check_out(options.out)
+    elif isinstance(bound.get("out"), str):
+        modes.check_out(ctx.cwd / Path(bound["out"]).expanduser())
     elif mode is Mode.LIVE and call.requests[0].binary:
         raise inputs.needs_out(op, bound)
     with Account(call) as money:
@@ -113,6 +116,7 @@ def _answer(call: Call, answers: list[Answer], money: Account, notes: list[dict[
     found = data.pop("warnings", []) if op.view else []
     if op.finish:
         data = op.finish(ctx, caller(ctx, options, same_mode=True), data, bound)
+        found += data.pop("warnings", [])
     latest = next((a for a in reversed(answers) if a.sent), answers[-1])
     bucket = dict(latest.bucket) | {"estimated": estimate(op, call.cost, ctx)}
     consumed = [a.bucket["tokens_consumed"] for a in answers if a.bucket.get("tokens_consumed") is not None]
@@ -132,6 +136,8 @@ def _answer(call: Call, answers: list[Answer], money: Account, notes: list[dict[
         raw = answers[0].response.body if len(answers) == 1 else None
         data["output"] = modes.write_out(options.out, raw, merged, ctx)
         data.pop("body", None)
+        if data.get("view"):
+            data["raw"] = {"output": data["output"]}
     elif single:
         result.raw_body = answers[0].response.body
     return result

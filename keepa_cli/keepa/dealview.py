@@ -86,15 +86,20 @@ def change(index: int, value: int, domain: Domain) -> Any:
     return f"{sign}{abs(value) // 10}.{abs(value) % 10}" if kind is SeriesKind.SCORE else value
 
 
-def _intervals(table: Any, read: Any) -> dict[str, dict[str, Any]]:
-    """Values by interval and type. The table is one row per interval; one row per type, as an old client's
-    comments have it, is recognised by its shape."""
+def by_interval(table: Any) -> list[list[Any]]:
+    """`avg`, `delta` or `deltaPercent` as one row per interval. One row per type, as an old client's comments have it,
+    is recognised by its shape."""
     rows = [_list(row) for row in _list(table)]
     if len(rows) > len(DATE_RANGES) and all(len(row) <= len(DATE_RANGES) for row in rows):
-        rows = [[row[i] if i < len(row) else None for row in rows] for i in range(len(DATE_RANGES))]
+        return [[row[i] if i < len(row) else None for row in rows] for i in range(len(DATE_RANGES))]
+    return rows
+
+
+def _intervals(table: Any, read: Any) -> dict[str, dict[str, Any]]:
+    """Values by interval and type."""
     return {
         interval: {n: None if v == NO_DATA else read(i, v) for i, n, v in _slots(row)}
-        for interval, row in zip(DATE_RANGES, rows, strict=False)
+        for interval, row in zip(DATE_RANGES, by_interval(table), strict=False)
     }
 
 

@@ -147,3 +147,24 @@ def seller_events(history: Any) -> list[dict[str, Any]]:
         for t, s in pairs
         if (at := series_time(t)) is not None
     ]
+
+
+USED_CONDITIONS: Mapping[str, str] = {"2": "USED_NEW", "3": "USED_VERY_GOOD", "4": "USED_GOOD", "5": "USED_ACCEPTABLE"}
+
+
+def used_seller_events(history: Any) -> list[dict[str, Any]]:
+    """`buyBoxUsedHistory` as events `{at, holder, seller, condition, is_fba}`. It is groups of four texts; an empty
+    seller means that nobody qualified, and a code that is not known is the condition `UNKNOWN`."""
+    packed = history if isinstance(history, list) else []
+    found = []
+    for group in zip(packed[::4], packed[1::4], packed[2::4], packed[3::4], strict=False):
+        event = seller_events(list(group[:2]))
+        if event:
+            found.append(event[0] | _used_offer(event[0]["seller"], *map(str, group[2:])))
+    return found
+
+
+def _used_offer(seller: Any, condition: str, is_fba: str) -> dict[str, Any]:
+    if seller is None:
+        return {"condition": None, "is_fba": None}
+    return {"condition": USED_CONDITIONS.get(condition, "UNKNOWN"), "is_fba": {"1": True, "0": False}.get(is_fba)}

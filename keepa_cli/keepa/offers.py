@@ -52,12 +52,17 @@ def current_offer(offer: Any, domain: Domain) -> dict[str, Any]:
 def live_offers(product: Any, domain: Domain) -> list[dict[str, Any]]:
     """The live offers in Amazon's order: those that `liveOffersOrder` points to. The list `offers` itself holds
     old offers as well and its order says nothing. An order that is absent means that no live offer is known."""
+    return [current_offer(product["offers"][i], domain) for i in live_places(product)]
+
+
+def live_places(product: Any) -> list[int]:
+    """Where the live offers stand in `offers`, in Amazon's order."""
     known = product if isinstance(product, Mapping) else {}
     offers = known.get("offers")
     listed: Sequence[Any] = offers if isinstance(offers, list) else []
     order = known.get("liveOffersOrder")
     places = dict.fromkeys(i for i in (order if isinstance(order, list) else []) if type(i) is int)
-    return [current_offer(listed[i], domain) for i in places if 0 <= i < len(listed)]
+    return [i for i in places if 0 <= i < len(listed)]
 
 
 def history(offer: Mapping[str, Any], domain: Domain) -> list[dict[str, Any]]:

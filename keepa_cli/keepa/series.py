@@ -5,11 +5,12 @@ A series is a step function: a value holds until the next point. Source: keepa-a
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from operator import mul, sub
+from typing import Any, NamedTuple
 
 from keepa_cli.keepa.clock import LATEST, OFFSET, iso
 from keepa_cli.keepa.csvtypes import ITEM_PRICE_UNTIL, LANDING_LATER, CsvType, SeriesKind, csv_type
@@ -17,6 +18,26 @@ from keepa_cli.keepa.domains import Domain
 from keepa_cli.keepa.money import amount, tenths
 
 OK, OUT_OF_STOCK, UNKNOWN, NO_DATA = "ok", "out_of_stock", "unknown", "no_data"
+
+
+class Stretches(NamedTuple):
+    """Parts of a step function as columns: values as statistics count them, the minutes from and until they held."""
+
+    values: list[int]
+    since: list[int]
+    until: list[int]
+
+    def known(self, most: int | None = None) -> Stretches:
+        """Those with a value, and none above `most`."""
+        if not self.values or (min(self.values) >= 0 and (most is None or max(self.values) <= most)):
+            return self
+        kept = [s for s in zip(*self, strict=True) if s[0] >= 0 and (most is None or s[0] <= most)]
+        return Stretches([s[0] for s in kept], [s[1] for s in kept], [s[2] for s in kept])
+
+    def weighted_sum(self) -> tuple[int, int]:
+        """Sum of value times minutes, and those minutes."""
+        minutes = list(map(sub, self.until, self.since))
+        return sum(map(mul, self.values, minutes)), sum(minutes)
 
 
 @dataclass(frozen=True)
@@ -50,22 +71,23 @@ class Series:
         i = self.index_at(minute)
         return self.landing[i] if i >= 0 else -1
 
+    def stretches(self, start: int, end: int) -> Stretches:
+        """The stretches of the step function inside the window, in order."""
+        first, beyond = max(self.index_at(start), 0), bisect_left(self.times, end)
+        if start >= end or first >= beyond:
+            return Stretches([], [], [])
+        since = self.times[first:beyond]
+        since[0] = max(since[0], start)
+        return Stretches(self.landing[first:beyond], since, [*since[1:], end])
+
     def spans(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-        """(value, from, until) of every stretch of the step function inside the window, in order."""
-        times, values = self.times, self.landing
-        i, last = max(self.index_at(start), 0), len(times) - 1
-        while start < end and i <= last and times[i] < end:
-            yield values[i], max(times[i], start), min(times[i + 1], end) if i < last else end
-            i += 1
+        """(value, from, until) of every stretch inside the window, in order."""
+        found = self.stretches(start, end)
+        return zip(found.values, found.since, found.until, strict=True)
 
     def weighted_sum(self, start: int, end: int) -> tuple[int, int]:
         """Sum of value times minutes, and those minutes; stretches without a value are left out."""
-        total = minutes = 0
-        for value, since, until in self.spans(start, end):
-            if value >= 0:
-                total += value * (until - since)
-                minutes += until - since
-        return total, minutes
+        return self.stretches(start, end).known().weighted_sum()
 
     def last(self) -> int:
         """The newest value as statistics count it, -1 for an empty series."""

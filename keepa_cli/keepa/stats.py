@@ -38,6 +38,11 @@ def average(series: Series, start: int, end: int) -> int:
     Keepa's running sum starts at -1 and is reset only by a value already in force at the start, so a constant 1499
     after a gap averages 1498. The value of a series that never changed is returned as it is.
     """
+    return average_of(series, start, end, series.weighted_sum(start, end))
+
+
+def average_of(series: Series, start: int, end: int, sums: tuple[int, int]) -> int:
+    """The same where the weighted sum of the window and its minutes are known already."""
     if not series.times or series.times[0] > end or start >= end or series.type.kind is SeriesKind.META:
         return -1
     lone = _lone(series)
@@ -46,7 +51,7 @@ def average(series: Series, start: int, end: int) -> int:
     start = max(start, series.times[0])
     first = series.index_at(start)
     in_force = series.times[first] < start and series.landing[first] >= 0
-    total, minutes = series.weighted_sum(start, end)
+    total, minutes = sums
     return (total - (0 if in_force else 1)) // minutes if minutes else -1
 
 

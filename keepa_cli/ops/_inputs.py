@@ -54,7 +54,7 @@ def read(
     if not found:
         raise KeepaCliError(
             Kind.MISSING_INPUTS,
-            "There is nothing to work on: give --input FILE, --fixture NAME or a payload.",
+            "There is nothing to work on: give a file, a fixture or a payload.",
             details={Kind.MISSING_INPUTS.value: ["input", "fixture", "payload"]},
             next_actions=["kc cassettes list"],
         )

@@ -13,7 +13,7 @@ from keepa_cli.core.registry import Param, operation
 from keepa_cli.ops import _cassettes_compare as compare
 from keepa_cli.ops import _cassettes_files as files
 from keepa_cli.ops import _cassettes_verify as verification
-from keepa_cli.ops._names import EVALS_RUN, PROMOTE_AND_VERIFY, REQUEST_GET
+from keepa_cli.ops._names import CASSETTES_SHOW, EVALS_RUN, PROMOTE_AND_VERIFY, REQUEST_GET
 
 TOOLSET = "curation"
 Call = Callable[..., Mapping[str, Any]]
@@ -55,7 +55,7 @@ def list_cassettes(
     return files.listing(ctx, endpoint)
 
 
-@operation("cassettes.show", toolset=TOOLSET, examples=("kc cassettes show product-kettle",))
+@operation(CASSETTES_SHOW, toolset=TOOLSET, examples=("kc cassettes show product-kettle",))
 def show(ctx: Context, name: Fixture) -> dict[str, Any]:
     """Show one cassette: its requests, answers, size and evidence, without the bodies."""
     return files.described(ctx, name)

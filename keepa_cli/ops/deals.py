@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from keepa_cli.core.context import Context
 from keepa_cli.core.errors import invalid
 from keepa_cli.core.registry import Param, Request, operation
 from keepa_cli.keepa import costs, dealview, domains
 from keepa_cli.keepa import deals as rules
 from keepa_cli.keepa.selection import INT_MAX, selection_request
 from keepa_cli.ops import _selections as parts
+from keepa_cli.ops._list_views import Rows, View, shaped
+from keepa_cli.ops._names import DEALS_QUERY
 from keepa_cli.ops._params import Domain, domain_id
 from keepa_cli.ops._selections import CategoryId, Range, Selection, Text
 
@@ -121,10 +124,7 @@ def _view(body: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
     found = body.get("deals")
     deals = found.get("dr") if isinstance(found, dict) else None
     listed = deals if isinstance(deals, list) else []
-    wanted = merged(params)
-    types = wanted.get("priceTypes")
-    index = rules.price_type(types[0] if isinstance(types, list) and types else types) or 0
-    interval = rules.DATE_RANGES[wanted.get("dateRange") or 0]
+    index, interval, _ = _asked(params)
     domain = _domain(params)
     rows = [dealview.deal_row(deal, domain, index, interval) for deal in listed]
     return {
@@ -138,6 +138,21 @@ def _view(body: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _asked(params: dict[str, Any]) -> tuple[int, str, int]:
+    """The price type, the interval and the page that a selection asks for."""
+    wanted = merged(params)
+    types = wanted.get("priceTypes")
+    index = rules.price_type(types[0] if isinstance(types, list) and types else types) or 0
+    return index, rules.DATE_RANGES[wanted.get("dateRange") or 0], wanted.get("page") or 0
+
+
+def _finish(ctx: Context, _: Any, data: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+    from keepa_cli.research.lists import deals as lists
+
+    given = params | {"domain": _domain(params).code}
+    return shaped(ctx, data, given, lambda listing: lists.profile(listing, *_asked(params)))
+
+
 def _domain(params: dict[str, Any]) -> domains.Domain:
     """The marketplace: the parameter, else `domainId` of the selection, else US."""
     inside = (params.get("selection") or {}).get("domainId")
@@ -145,11 +160,12 @@ def _domain(params: dict[str, Any]) -> domains.Domain:
 
 
 @operation(
-    "deals.query",
+    DEALS_QUERY,
     toolset="research",
     cost=lambda _: costs.deal(),
     returns="deals",
     view=_view,
+    finish=_finish,
     examples=(
         "kc deals query --price-type NEW --date-range week --delta-percent 30..80 --sort percent",
         """kc deals query '{"priceTypes": [18], "salesRankRange": [1, 5000]}' --domain DE --lowest --dry-run""",
@@ -178,11 +194,14 @@ def query(
     has_reviews: Annotated[Switch, Param("Only products with reviews.")] = None,
     no_adult: Annotated[Switch, Param("Leave out adult items.")] = None,
     page: Annotated[int | None, Param("Page of 150 deals, from 0.", min=0, max=rules.LAST_PAGE)] = None,
+    view: View | None = None,
+    limit: Rows | None = None,
 ) -> Request:
     """Browse recent deals of one price type.
 
     Costs 5 tokens per page of up to 150 deals. The master switches isRangeEnabled and isFilterEnabled are set where
-    ranges and filters need them. In `items`, delta and delta_percent are positive where the value fell.
+    ranges and filters need them. In `items`, delta and delta_percent are positive where the value fell. The profile
+    (view: deals_query) has them as amounts with their currency, and says in `reading` what they are measured against.
     """
     params = locals()
     number = domain_id(_domain(params).code, "deal")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from keepa_cli.core.context import Context
 from keepa_cli.core.registry import Cost, Param, Request, operation
 from keepa_cli.keepa import containers, costs, finder
 from keepa_cli.keepa.selection import MAX_RESULTS, selection_request
 from keepa_cli.ops import _selections as parts
+from keepa_cli.ops._list_views import Rows, View, shaped
 from keepa_cli.ops._names import FINDER_QUERY
 from keepa_cli.ops._params import Domain, domain_id
 from keepa_cli.ops._selections import Assignment, CategoryId, Page, Range, Selection, Sort, Text
@@ -63,12 +65,19 @@ def _view(body: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _finish(ctx: Context, _: Any, data: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+    from keepa_cli.research.lists import finder as lists
+
+    return shaped(ctx, data, params, lambda listing: lists.profile(listing, merged(params)))
+
+
 @operation(
     FINDER_QUERY,
     toolset="research",
     cost=_cost,
     returns="finder",
     view=_view,
+    finish=_finish,
     examples=(
         "kc finder query --root-category 284507 --new 1000..5000 --sales-rank ..20000 --dry-run",
         """kc finder query '{"current_SALES_lte": 5000, "productType": [0]}' --sort current_SALES:asc --per-page 100""",
@@ -96,12 +105,15 @@ def query(
     page: Page | None = None,
     per_page: Annotated[int | None, Param("ASINs per page; 1 token per 100. Default 50.", min=50, max=10_000)] = None,
     stats: Annotated[bool, Param("Search insights: 30 tokens and 1 per million matches more.")] = False,
+    view: View | None = None,
+    limit: Rows | None = None,
 ) -> Request:
     """Find ASINs by any combination of Keepa's filters.
 
     Costs 10 tokens and 1 per 100 ASINs returned, and always asks for --yes when live. Every field of the selection is
     checked before anything is sent. Fields that end in _gte and _lte are inclusive bounds; deltas are positive where
-    a value fell. page times per-page reaches 10000 results at most.
+    a value fell. page times per-page reaches 10000 results at most. The profile (view: finder_query) numbers the
+    candidates over all pages and tells how many more there are.
     """
     checked = finder.check(merged(locals()))
     number = domain_id(domain, "query")

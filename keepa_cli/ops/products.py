@@ -5,13 +5,26 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
+from keepa_cli.core.context import Context
 from keepa_cli.core.errors import invalid
 from keepa_cli.core.registry import Batch, Cost, Param, Request, operation
 from keepa_cli.keepa import costs
 from keepa_cli.keepa.clock import from_iso, from_unix_ms
 from keepa_cli.ops._batches import chunks, merge_products, product_items
-from keepa_cli.ops._names import PRODUCTS_GET, PRODUCTS_SEARCH
+from keepa_cli.ops._names import PRODUCTS_GET, PRODUCTS_SEARCH, PRODUCTS_SUMMARY
 from keepa_cli.ops._params import Asin, Code, Domain, domain_id
+from keepa_cli.ops._products_view import (
+    AgentView,
+    ChunksDir,
+    Fields,
+    HistoryLimit,
+    View,
+    Windows,
+    check,
+    finish,
+    profile_of,
+    summarized,
+)
 
 _DAYS = re.compile(r"\d{1,5}")
 _MOMENTS = re.compile(r"\d{13},\d{13}|\d{4}-\d\d-\d\d[T0-9:.Z]*,\d{4}-\d\d-\d\d[T0-9:.Z]*")
@@ -92,8 +105,11 @@ def _cost(params: dict[str, Any]) -> Cost:
     cost=_cost,
     returns="product",
     view=product_items,
+    finish=finish,
     examples=(
         "kc products get B001GZ6QEC --domain US",
+        "kc products get B001GZ6QEC --full --view summary",
+        "kc products get B001GZ6QEC --full --fields pricing,demand",
         "kc products get B001GZ6QEC --full --dry-run",
         "kc products get B001GZ6QEC B0D8W1YVBX --stats 180 --rating --buybox --live",
     ),
@@ -116,11 +132,24 @@ def get(
     videos: Annotated[Flag, Param("Include stored video metadata.")] = None,
     aplus: Annotated[Flag, Param("Include stored A+ content.")] = None,
     full: Annotated[bool, Param("Same as --history --stats 0 --videos --aplus: all that costs nothing more.")] = False,
+    view: View = None,
+    agent_view: AgentView = False,
+    fields: Fields = [],  # noqa: B006
+    history_limit: HistoryLimit = None,
+    temporal_window_days: Windows = [],  # noqa: B006
+    chunks_dir: ChunksDir = None,
+    ctx: Context | None = None,
 ) -> Request | Batch:
-    """Get products with their history, as Keepa sends them.
+    """Get products with their history: as Keepa sends them, or as a view that a decision can be made from.
 
     Costs 1 token per product, more with --offers, --buybox, --rating, --stock. ASINs asked twice are sent once.
+    Views cost nothing more; --out keeps the raw answer beside one.
     """
+    shape = {
+        "view": view, "agent_view": agent_view, "fields": fields, "history_limit": history_limit,
+        "temporal_window_days": temporal_window_days, "chunks_dir": chunks_dir,
+    }  # fmt: skip
+    check(ctx, shape)
     if bool(asin) == bool(code):
         problem = "ASINs and --code cannot be combined" if asin else "Give at least one ASIN, or --code"
         raise invalid(problem + ".", field="asin", value=asin)
@@ -141,6 +170,7 @@ def get(
     cost=_cost,
     returns="product",
     view=product_items,
+    finish=finish,
     examples=("kc products by-code 0747474801770 --domain US --code-limit 5",),
 )
 def by_code(
@@ -152,11 +182,14 @@ def by_code(
     days: Days = None,
     update: Update = None,
     full: Annotated[bool, Param("Same as --history --stats 0 --videos --aplus.")] = False,
+    view: View = None,
+    fields: Fields = [],  # noqa: B006
 ) -> Request | Batch:
     """Get products by barcode.
 
     Costs 1 token per product that is returned: without --code-limit a single code can return very many.
     """
+    profile_of({"view": view, "fields": fields})
     given = {"stats": stats, "history": history, "days": days, "update": update, "full": full, "code_limit": code_limit}
     return _plan({"code": code}, domain, _options(given))
 
@@ -171,6 +204,7 @@ def _search_cost(params: dict[str, Any]) -> Cost:
     cost=_search_cost,
     returns="search_product",
     view=lambda body, _: {"count": len(body.get("products") or body.get("asinList") or []), "body": body},
+    finish=finish,
     examples=('kc products search "coffee grinder" --domain US', 'kc products search "coffee grinder" --asins-only'),
 )
 def search(
@@ -181,6 +215,8 @@ def search(
     history: History = None,
     update: Annotated[int | None, Param("Refresh data older than N hours: up to 1 token per product.", min=0)] = None,
     rating: Annotated[Flag, Param("Rating and review counts: up to 5 tokens more.")] = None,
+    view: View = None,
+    fields: Fields = [],  # noqa: B006
 ) -> Request:
     """Search products by keyword, in Amazon's order without sponsored results.
 
@@ -188,8 +224,41 @@ def search(
     """
     if not term.strip():
         raise invalid("The search term is empty.", field="term", value=term)
+    if profile_of({"view": view, "fields": fields}) and asins_only:
+        raise invalid("--asins-only gives no products that a view could show.", field="view", value=view)
     query = {
         "domain": domain_id(domain, "search"), "type": "product", "term": term.strip(),
         "asins-only": asins_only or None, "stats": stats, "history": history, "update": update, "rating": rating,
     }  # fmt: skip
     return Request("GET", "/search", query)
+
+
+@operation(
+    PRODUCTS_SUMMARY,
+    toolset="research",
+    cost=_cost,
+    returns="product",
+    view=product_items,
+    finish=summarized,
+    examples=(
+        "kc products summary B001GZ6QEC B0D8W1YVBX --domain US",
+        "kc products summary B001GZ6QEC --rating --buybox --live",
+    ),
+)
+def summary(
+    asin: Annotated[list[Asin], Param("ASINs; more than 100 are asked in batches.", position=True)],
+    domain: Domain = "US",
+    offers: Offers = None,
+    buybox: Annotated[Flag, Param("Buy box data: 2 tokens more per product; included in offers.")] = None,
+    rating: Annotated[Flag, Param("Rating and review counts: up to 1 token more per product.")] = None,
+    update: Update = None,
+) -> Request | Batch:
+    """Show each product in 2 KB: what it is, costs and sells, its rating, its risks, what to ask next.
+
+    Asks what `products get --full` asks, for the same price: 1 token per product.
+    """
+    given = {"offers": offers, "buybox": buybox, "rating": rating, "update": update, "full": True}
+    return _plan({"asin": asin}, domain, _options(given))
+
+
+from keepa_cli.ops import _products_compare as _products_compare  # noqa: E402 - its operation is one of this family

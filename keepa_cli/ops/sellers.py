@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
+from keepa_cli.core.context import Context
 from keepa_cli.core.errors import invalid
 from keepa_cli.core.registry import Cost, Param, Request, operation
 from keepa_cli.keepa import containers, costs, sellerfinder
 from keepa_cli.keepa.selection import selection_request
 from keepa_cli.ops import _selections as parts
+from keepa_cli.ops._list_views import Rows, View, shaped
 from keepa_cli.ops._names import SELLERS_GET
 from keepa_cli.ops._params import Domain, domain_id
 from keepa_cli.ops._selections import CategoryId, Page, Range, Selection, Sort, Text
@@ -46,6 +48,12 @@ def _items(body: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
     return {"items": rows, "count": sum(row["status"] == "found" for row in rows), "body": body}
 
 
+def _finish(ctx: Context, _: Any, data: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+    from keepa_cli.research.lists import sellers as lists
+
+    return shaped(ctx, data, params, lambda listing: lists.profile(listing, params["seller"]))
+
+
 def _get_cost(params: dict[str, Any]) -> Cost:
     return costs.seller(len(dict.fromkeys(params["seller"])), storefront=bool(params.get("storefront")))
 
@@ -56,16 +64,20 @@ def _get_cost(params: dict[str, Any]) -> Cost:
     cost=_get_cost,
     returns="sellers",
     view=_items,
+    finish=_finish,
     examples=("kc sellers get A2L77EE7U53NWQ --domain US", "kc sellers get A2L77EE7U53NWQ --storefront --dry-run"),
 )
 def get(
     seller: Annotated[list[SellerId], Param("Seller ids, up to 100.", position=True, max_items=MAX_SELLERS)],
     domain: Domain = "US",
     storefront: Annotated[bool, Param("ASINs of the storefront: 9 tokens more, one seller only.")] = False,
+    view: View | None = None,
+    limit: Rows | None = None,
 ) -> Request:
     """Get sellers by id.
 
-    Costs 1 token per seller found; ids asked twice are sent once.
+    Costs 1 token per seller found; ids asked twice are sent once. The profile (view: seller) tells rating, size,
+    brands, categories and competitors; addresses and other personal data stay in the body.
     """
     ids = list(dict.fromkeys(seller))
     if storefront and len(ids) > 1:

@@ -90,7 +90,8 @@ class Subject:
     @property
     def usable(self) -> bool:
         """False for ASINs that Keepa cannot access or that do not exist."""
-        return self.product.get("productType") not in UNUSABLE_KINDS
+        number = self.product.get("productType")
+        return type(number) is not int or number not in UNUSABLE_KINDS
 
     @property
     def stats(self) -> Mapping[str, Any]:

@@ -20,6 +20,11 @@ from keepa_cli.core.schema import bind
         ),
         ("categories.search", {"term": "it's $x"}, "kc categories search 'it'\"'\"'s $x' --record"),
         (
+            "products.search",
+            {"term": "-5 kettle", "domain": "DE"},
+            "kc products search --domain DE --record -- '-5 kettle'",
+        ),
+        (
             "request.get",
             {"endpoint": "/x", "param": ["a=1", "b=c d"]},
             "kc request get /x --param a=1 --param 'b=c d' --record",

@@ -18,6 +18,7 @@ from tests.keepa.test_contract import BODIES, places
 GIVEN: dict[str, dict[str, Any]] = {
     "bestsellers.get": {"category": "1000"},
     "categories.get": {"category": [1]},
+    "categories.products": {"category": "1000"},
     "categories.search": {"term": "kitchen"},
     "deals.query": {"price_type": "NEW"},
     "finder.query": {"title": "kettle"},

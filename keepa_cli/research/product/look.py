@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +17,8 @@ class Look:
     """Sections may read each other through `section`: each is built once, when first asked for.
 
     `windows` are the days of the temporal features, `history_limit` how many of the newest points of a series a
-    history section shows, `plan` turns a need into an entry of `next_actions`.
+    history section shows, `plan` turns a need into an entry of `next_actions`. `whole` sections shorten no text and
+    no list beyond what is sane; those of a profile are made to fit.
     """
 
     subject: Subject
@@ -26,11 +26,13 @@ class Look:
     profile: str
     windows: tuple[int, ...] = WINDOWS
     history_limit: int = HISTORY_LIMIT
+    whole: bool = False
     _built: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def section(self, name: str) -> Any:
         """The section `name`, made by `section(look)` of the module of that name."""
         if name not in self._built:
-            module = importlib.import_module(f"keepa_cli.research.product.{name}")
-            self._built[name] = module.section(self)
+            from keepa_cli.research.product.sections import BUILDERS
+
+            self._built[name] = BUILDERS[name](self)
         return self._built[name]

@@ -1,0 +1,1 @@
+"""Analyses of one history: who held the buy box, seasons, churn."""

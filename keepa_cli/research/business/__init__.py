@@ -1,0 +1,1 @@
+"""Business figures of products: velocity, competition, stock-outs, turnover, profit. Local and pure."""

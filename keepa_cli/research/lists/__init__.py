@@ -1,0 +1,1 @@
+"""Views of lists: categories, finder results, deals, sellers, rankings, in one profile."""
