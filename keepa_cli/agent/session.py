@@ -15,7 +15,7 @@ from keepa_cli.agent.problems import bad_params
 from keepa_cli.agent.roots import Roots
 from keepa_cli.agent.runtime import resolve
 from keepa_cli.agent.sessioncache import SessionCache, cache_key
-from keepa_cli.agent.stopping import Progress, Stopped, Watch
+from keepa_cli.agent.stopping import Progress, StopSign, Watch
 from keepa_cli.agent.tools import Tool, inactive_reason, tools
 from keepa_cli.core import envelope
 from keepa_cli.core.consent import estimate
@@ -61,7 +61,13 @@ class AgentSession:
         env = {**ctx.env, "KEEPA_CLI_MODE": "live" if live else "replay"}
         services = {name: ctx.services[name] for name in SHARED_SERVICES if name in ctx.services}
         self.ctx = replace(
-            ctx, env=env, services=services, offline=not live, sleep=self._watch.sleep, tell=self._watch.tell
+            ctx,
+            env=env,
+            services=services,
+            offline=not live,
+            sleep=self._watch.sleep,
+            tell=self._watch.tell,
+            under_way=self._watch.under_way,
         )
         self.ctx.ask_secret = None
         self.roots = roots or Roots.of(self.ctx, anywhere=anywhere)
@@ -74,7 +80,7 @@ class AgentSession:
         command: str,
         params: Mapping[str, Any],
         *,
-        stop: threading.Event | None = None,
+        stop: StopSign | None = None,
         progress: Progress | None = None,
         confirm: Confirm | None = None,
     ) -> dict[str, Any]:
@@ -90,7 +96,7 @@ class AgentSession:
         name: str,
         arguments: Mapping[str, Any],
         *,
-        stop: threading.Event | None = None,
+        stop: StopSign | None = None,
         progress: Progress | None = None,
         confirm: Confirm | None = None,
     ) -> dict[str, Any]:
@@ -122,6 +128,22 @@ class AgentSession:
         asked = split(op, params, runtime=False)
         return self._key(op, asked, self.profile)
 
+    @property
+    def busy(self) -> bool:
+        """Whether a call runs in it."""
+        return self._lock.locked()
+
+    def hang_up(self) -> None:
+        """Nobody waits any more: what waits for Keepa or for tokens ends, and nothing is sent from here on."""
+        self._watch.hang_up()
+
+    def settled(self, seconds: float) -> bool:
+        """Whether no call runs, after waiting up to `seconds` for it."""
+        free = self._lock.acquire(timeout=max(0.0, seconds))
+        if free:
+            self._lock.release()
+        return free
+
     def close(self) -> None:
         """Give back connections and files. A later call opens them again."""
         for name, service in list(self.ctx.services.items()):
@@ -134,7 +156,7 @@ class AgentSession:
         op: Operation,
         tool: Tool | None,
         given: Mapping[str, Any],
-        stop: threading.Event | None,
+        stop: StopSign | None,
         progress: Progress | None,
         confirm: Confirm | None,
     ) -> dict[str, Any]:
@@ -145,8 +167,10 @@ class AgentSession:
                 key, hit, result = self._answer(op, tool, given, confirm)
             except KeepaCliError as error:
                 result = envelope.failed(op.name, error)
-            except Stopped:
-                result = envelope.failed(op.name, _stopped())
+            except KeyboardInterrupt:
+                if not self._watch.stopped:
+                    raise
+                result = envelope.failed(op.name, _stopped(self.ctx))
             except Exception as error:  # noqa: BLE001 - a defect must still be a well-formed answer
                 result = envelope.failed(op.name, internal_error(error))
             return self._finished(result, key, hit=hit)
@@ -160,7 +184,7 @@ class AgentSession:
             self._gate(tool, profile)
         resolution = resolve(self.ctx, self.roots, self.cached, op, asked) if asked.runtime else None
         if tool is not None:
-            asked.params = _defaults(op, asked.params)
+            asked.params = _defaults(tool, asked.params)
         key = self._key(op, asked, profile)
         kept = self._kept(op, key, asked.options)
         if kept is not None:
@@ -256,13 +280,10 @@ class AgentSession:
         return {"ok": found.pop("ok"), "command": found.pop("command"), **extra, **found}
 
 
-def _defaults(op: Operation, params: dict[str, Any]) -> dict[str, Any]:
+def _defaults(tool: Tool, params: dict[str, Any]) -> dict[str, Any]:
     """Agents read views: where an operation can give one, that is what a tool gives unless the call says otherwise."""
-    chooses = {"view", "fields", "agent_view"} & set(params)
-    for arg in op.args:
-        if arg.name == "view" and arg.choices and not chooses:
-            return params | {"view": next(c for c in arg.choices if c != "raw")}
-    return params
+    chosen = {"view", "fields", "agent_view"} & set(params)
+    return params if chosen or tool.view is None else params | {"view": tool.view}
 
 
 def _resolved(result: Mapping[str, Any], resolution: dict[str, Any] | None) -> Mapping[str, Any]:
@@ -276,8 +297,15 @@ def _waits_for_consent(result: Mapping[str, Any]) -> bool:
     return not result["ok"] and result["error"]["kind"] == Kind.CONFIRMATION_REQUIRED.value
 
 
-def _stopped() -> KeepaCliError:
-    return KeepaCliError(Kind.TIMEOUT, "The call was stopped before it was answered.", retryable=True)
+def _stopped(ctx: Context) -> KeepaCliError:
+    """The failure of a stopped call. Where a request was under way nobody knows what it cost."""
+    note, spending = ctx.after_interrupt, ctx.interrupted_while_spending
+    ctx.after_interrupt, ctx.interrupted_while_spending = None, False
+    details: dict[str, Any] = {"stopped": True, "charged": "unknown" if spending else "no"}
+    text = "The call was stopped before it was answered."
+    return KeepaCliError(
+        Kind.TIMEOUT, f"{text} {note}" if note else text, details=details, retryable=not spending
+    )
 
 
 def _digest(path: Any) -> str:

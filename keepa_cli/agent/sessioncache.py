@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,9 +27,10 @@ class Kept:
 
 
 class SessionCache:
-    """Answers by their key."""
+    """Answers by their key. Threads may share one."""
 
     def __init__(self, limit: int = LIMIT) -> None:
+        self._lock = threading.RLock()
         self._limit = limit
         self._kept: OrderedDict[str, Kept] = OrderedDict()
         self._size = 0
@@ -43,30 +45,34 @@ class SessionCache:
         return self._size
 
     def get(self, key: str) -> Kept | None:
-        found = self._kept.get(key)
-        if found is not None:
-            self._kept.move_to_end(key)
-        return found
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+            return found
 
     def put(self, key: str, command: str, envelope: Mapping[str, Any]) -> None:
         """Keep an answer; one that is larger than a quarter of the whole is not kept."""
         text = json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
         if len(text) > self._limit // 4:
             return
-        self.drop(key)
-        self._kept[key] = Kept(command, text)
-        self._size += len(text)
-        while self._size > self._limit:
-            self.drop(next(iter(self._kept)))
+        with self._lock:
+            self.drop(key)
+            self._kept[key] = Kept(command, text)
+            self._size += len(text)
+            while self._size > self._limit:
+                self.drop(next(iter(self._kept)))
 
     def drop(self, key: str) -> None:
-        old = self._kept.pop(key, None)
-        if old is not None:
-            self._size -= len(old.text)
+        with self._lock:
+            old = self._kept.pop(key, None)
+            if old is not None:
+                self._size -= len(old.text)
 
     def keys(self) -> list[str]:
         """The keys, the one used last at the end."""
-        return list(self._kept)
+        with self._lock:
+            return list(self._kept)
 
 
 def cache_key(command: str, params: Mapping[str, Any], source: Mapping[str, Any], inputs: Mapping[str, str]) -> str:

@@ -47,6 +47,11 @@ class Surface:
         found["tools"] = [tool.listed(profile) for tool in found["tools"]]
         return found | {"toolset": toolset, "profile": profile.name}
 
+    def schema_of(self, name: str) -> dict[str, Any] | None:
+        """What the arguments of a tool look like."""
+        found = self.tools.get(name)
+        return found.input_schema if found else None
+
     def resources_list(self, params: Mapping[str, Any]) -> dict[str, Any]:
         return self._pager.page("resources", [r.listed() for r in table.RESOURCES], params, {})
 

@@ -18,10 +18,13 @@ class Headers:
         found = [v.decode("latin-1").strip() for n, v in self._raw if n == name.encode()]
         return ", ".join(dict.fromkeys(found)) if found else None
 
-    def completed(self, length: int | None) -> list[tuple[bytes, bytes]]:
-        """The headers as the SDK wants them: what a client may leave out is filled in."""
-        changed = {b"content-length", b"transfer-encoding", b"content-type", b"accept"}
-        kept = [(n, v) for n, v in self._raw if n not in changed or length is None]
+    def completed(self, length: int | None, *, stateless: bool = False) -> list[tuple[bytes, bytes]]:
+        """The headers as the SDK wants them: what a client may leave out is filled in, and a request that belongs to
+        no session names none."""
+        changed = {b"content-length", b"transfer-encoding", b"content-type", b"accept"} if length is not None else set()
+        if stateless:
+            changed.add(b"mcp-session-id")
+        kept = [(n, v) for n, v in self._raw if n not in changed]
         if length is None:
             return kept
         own = [(b"content-type", b"application/json"), (b"accept", ACCEPT)]

@@ -4,35 +4,45 @@ from __future__ import annotations
 
 import gc
 import ipaddress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from keepa_cli.core.context import Context
 from keepa_cli.core.errors import ExitCode, KeepaCliError, Kind, invalid
 from keepa_cli.interfaces.mcp.core import Core
-from keepa_cli.interfaces.mcp.guard import PATH, TIMED_OUT_KEY, TIMEOUT_KEY, USUAL, Guard, Rules
-from keepa_cli.interfaces.mcp.rooms import CAP, IDLE_SECONDS, Rooms
+from keepa_cli.interfaces.mcp.guard import PATH, USUAL, Guard, Rules
+from keepa_cli.interfaces.mcp.replies import TIMED_OUT_KEY, TIMEOUT_KEY
+from keepa_cli.interfaces.mcp.rooms import Rooms
 from keepa_cli.interfaces.mcp.server import build_server
 
+if TYPE_CHECKING:
+    import uvicorn
+
 TIMEOUT_ERROR = -32003
+HTTP_PORT = 80
 SPARE = 16
 """Sessions beyond our cap that the SDK may hold for a moment while one gives way."""
 
 
-def build_app(core: Core, rules: Rules, *, sse: bool, idle: float = IDLE_SECONDS, rooms: Rooms | None = None) -> Guard:
+def build_app(core: Core, rules: Rules, *, sse: bool, rooms: Rooms | None = None) -> Guard:
     """The ASGI application of one server."""
-    from mcp.server.transport_security import TransportSecuritySettings
-
-    server = build_server(core)
-    server.middleware.insert(1, _timed)
     held = rooms or Rooms()
     held.on_left = core.drop
+    return guarded(build_server(core), rules, sse=sse, rooms=held)
+
+
+def guarded(server: Any, rules: Rules, *, sse: bool, rooms: Rooms | None = None) -> Guard:
+    """A server of the SDK behind the guard."""
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    held = rooms or Rooms()
+    server.middleware.insert(1, _timed)
     app = server.streamable_http_app(
         json_response=not sse,
-        session_idle_timeout=idle,
+        session_idle_timeout=rules.idle,
         max_sessions=held.cap + SPARE,
-        max_request_body_size=rules.body_limit + 1024,
+        max_request_body_size=2 * rules.body_limit,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     return Guard(app, rules, held)
@@ -54,6 +64,7 @@ async def _timed(ctx: Any, call_next: Any) -> Any:
 
 def rules_for(host: str, port: int, *, token: str | None, origins: tuple[str, ...], dual: bool) -> Rules:
     """Who may call a server that listens at this address. Raises where a token is needed and there is none."""
+    allowed = frozenset(_origin(origin) for origin in origins)
     if not _is_loopback(host):
         if not token:
             raise invalid(
@@ -61,11 +72,23 @@ def rules_for(host: str, port: int, *, token: str | None, origins: tuple[str, ..
                 field="host",
                 value=host,
             )
-        return Rules(frozenset(origins), None, token, dual)
+        return Rules(allowed, None, token, dual)
     names = ("127.0.0.1", "localhost", "[::1]")
-    hosts = frozenset(f"{name}:{port}" for name in names)
+    hosts = frozenset(f"{name}:{port}" for name in names) | (frozenset(names) if port == HTTP_PORT else frozenset())
     own = frozenset(f"http://{name}" for name in hosts)
-    return Rules(own | frozenset(origins), hosts, token, dual)
+    return Rules(own | allowed, hosts, token, dual)
+
+
+def _origin(text: str) -> str:
+    """An origin as browsers send it. Raises for what no browser sends: such a rule would let nobody in."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(text.strip())
+    if not parts.scheme or not parts.netloc or parts.path not in ("", "/") or parts.query or parts.fragment:
+        raise invalid(
+            "--allow-origin takes an origin such as https://app.example.com.", field="allow_origin", value=text
+        )
+    return f"{parts.scheme}://{parts.netloc}".lower()
 
 
 def _is_loopback(host: str) -> bool:
@@ -105,10 +128,7 @@ def serve(
     app = build_app(core, rules, sse=sse)
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
-    config = uvicorn.Config(
-        app, log_level="warning", access_log=False, timeout_keep_alive=75, limit_concurrency=CAP * 8,
-        timeout_graceful_shutdown=3, server_header=False, date_header=False, h11_max_incomplete_event_size=64 << 10,
-    )  # fmt: skip
+    config = settings(app)
     ctx.stderr.write(f"MCP at http://{host}:{bound}{PATH} ({'live' if live else 'recordings only'}). Ctrl-C ends it.\n")
     ctx.stderr.flush()
     try:
@@ -120,6 +140,19 @@ def serve(
     return int(ExitCode.OK)
 
 
+def settings(app: Guard) -> uvicorn.Config:
+    """How uvicorn serves: connections that bring no request in time end, and nothing of a request is logged."""
+    import uvicorn
+
+    from keepa_cli.interfaces.mcp.door import MOST_CONNECTIONS, Door
+
+    return uvicorn.Config(
+        app, http=Door, ws="none", lifespan="on", log_level="critical", access_log=False, timeout_keep_alive=75,
+        limit_concurrency=2 * MOST_CONNECTIONS, timeout_graceful_shutdown=3, server_header=False, date_header=False,
+        h11_max_incomplete_event_size=64 << 10, backlog=2048,
+    )  # fmt: skip
+
+
 def _listen(host: str, port: int) -> Any:
     import socket
 
@@ -128,7 +161,7 @@ def _listen(host: str, port: int) -> Any:
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((host.strip("[]"), port))
-        found.listen(512)
+        found.listen(2048)
     except OSError as error:
         found.close()
         raise KeepaCliError(

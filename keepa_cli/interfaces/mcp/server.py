@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from keepa_cli import __version__
 from keepa_cli.agent.problems import INVALID_PARAMS, SERVER_ERROR, ProtocolError
 from keepa_cli.interfaces.mcp.consent import asker
-from keepa_cli.interfaces.mcp.core import ALONE, Core
+from keepa_cli.interfaces.mcp.core import ALONE, STATELESS, Core
 from keepa_cli.interfaces.mcp.tasks import TaskServer, add_tasks
 
 NAME, TITLE = "keepa_mcp", "Keepa"
@@ -48,8 +48,7 @@ def build_server(core: Core) -> Server[Any]:
         return {**DONE, **found}
 
     async def read(ctx: Any, _: Any) -> dict[str, Any]:
-        uri = str(_raw(ctx).get("uri"))
-        contents = await core.aside(surface.read, uri, core.session(ident_of(ctx)).agent)
+        contents = await core.read(ident_of(ctx), str(_raw(ctx).get("uri")))
         return {**DONE, **UNCACHED, "contents": contents}
 
     async def prompt(ctx: Any, _: Any) -> dict[str, Any]:
@@ -66,6 +65,7 @@ def build_server(core: Core) -> Server[Any]:
         "on_get_prompt": prompt,
     }
     server: Server[Any] = TaskServer(NAME, version=__version__, title=TITLE, instructions=INSTRUCTIONS, **handlers)
+    server.get_tool_input_schema = surface.schema_of  # or the SDK lists all tools for every call without a session
     server.middleware.clear()  # tracing of the SDK: nobody listens
     server.middleware.append(_quiet)
     server.middleware.append(_lifted(core))
@@ -76,7 +76,7 @@ def build_server(core: Core) -> Server[Any]:
 def ident_of(ctx: Any) -> str:
     """The id of the session that a request belongs to."""
     request = ctx.request
-    return ALONE if request is None else request.headers.get("mcp-session-id") or ALONE
+    return ALONE if request is None else request.headers.get("mcp-session-id") or STATELESS
 
 
 def _raw(ctx: Any) -> dict[str, Any]:

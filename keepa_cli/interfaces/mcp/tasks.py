@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 from keepa_cli.agent.problems import INVALID_PARAMS, METHOD_NOT_FOUND
 from keepa_cli.agent.tools import LONG
-from keepa_cli.interfaces.mcp.core import Core
+from keepa_cli.interfaces.mcp.core import STATELESS, Core
 
 LONGEST_TTL, USUAL_TTL = 24 * 3_600_000, 3_600_000
 POLL_MS = 500
@@ -174,7 +174,7 @@ def add_tasks(server: Server[Any], core: Core, ident_of: Callable[[Any], str]) -
     async def started(ctx: Any, call_next: Any) -> Any:
         params = ctx.params or {}
         asked = params.get("task")
-        if ctx.method != "tools/call" or asked is None:
+        if ctx.method != "tools/call" or asked is None or ident_of(ctx) == STATELESS:
             return await call_next(ctx)
         name, arguments = params.get("name"), params.get("arguments") or {}
         if not isinstance(asked, Mapping) or not isinstance(name, str) or not isinstance(arguments, Mapping):

@@ -1,0 +1,121 @@
+"""Bodies of HTTP requests: read within bounds, and checked to be one JSON-RPC message."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any, NoReturn
+
+from keepa_cli.agent.problems import INVALID_REQUEST, PARSE_ERROR
+from keepa_cli.interfaces.mcp.headers import Headers
+from keepa_cli.interfaces.mcp.replies import Event, Receive, Refused
+
+BODY_LIMIT = 4 << 20
+BODY_SECONDS = 30.0
+"""A body that is not there by then is not waited for."""
+DRAIN_BYTES, DRAIN_SECONDS = 16 << 20, 2.0
+"""What is read and thrown away of a body that is too large: a client that still writes sees no answer otherwise."""
+
+
+async def read_body(headers: Headers, receive: Receive, limit: int, seconds: float = BODY_SECONDS) -> bytes:
+    """The whole body. Raises Refused for one that is too large, comes too slowly, or whose length is unclear."""
+    if _declared(headers) > limit:
+        raise await _drained(receive, limit)
+    body = bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            while True:
+                event = await receive()
+                if event["type"] == "http.disconnect":
+                    raise Refused(400, "The request ended early.", connection="close")
+                body += event.get("body", b"")
+                if len(body) > limit:
+                    break
+                if not event.get("more_body"):
+                    return bytes(body)
+    except TimeoutError:
+        raise Refused(408, "The body came too slowly.", connection="close") from None
+    raise await _drained(receive, limit, more=bool(event.get("more_body")))
+
+
+def _declared(headers: Headers) -> int:
+    length = headers.one("content-length")
+    if length is not None and headers.one("transfer-encoding") is not None:
+        raise Refused(400, "A body has a length or is chunked, not both.", connection="close")
+    if length is None:
+        return 0
+    if not length.isascii() or not length.isdecimal():
+        raise Refused(400, "Content-Length is no number.", connection="close")
+    return int(length[:18])
+
+
+async def _drained(receive: Receive, limit: int, *, more: bool = True) -> Refused:
+    """The refusal, once some of the rest was read."""
+    left = DRAIN_BYTES
+    try:
+        async with asyncio.timeout(DRAIN_SECONDS):
+            while more and left > 0:
+                event = await receive()
+                left -= len(event.get("body", b""))
+                more = bool(event.get("more_body")) and event["type"] != "http.disconnect"
+    except TimeoutError:
+        pass
+    return Refused(413, f"A body has at most {limit} bytes.", connection="close")
+
+
+def message_of(body: bytes, *, dual: bool) -> tuple[bool, bytes]:
+    """Whether the body opens a session, and the body as the SDK is given it. Raises for what is no JSON-RPC message."""
+    from keepa_cli.interfaces.mcp.frames import OPENING, is_modern
+
+    try:
+        found = json.loads(body.decode("utf-8-sig"), parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        raise Refused(400, "Parse error", PARSE_ERROR) from None
+    _check(found)
+    params = found.get("params")
+    if "params" in found and params is None:
+        del found["params"]
+    if found.get("method") != "initialize" or "id" not in found or (dual and is_modern(params)):
+        return False, json.dumps(found).encode()
+    whole = {**OPENING, **{k: v for k, v in (params or {}).items() if v is not None}}
+    return True, json.dumps(found | {"params": whole}).encode()
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(text)
+
+
+def _check(found: Any) -> None:
+    """Raises where a value is no JSON-RPC message, with its id where that can be read."""
+    import mcp_types as types
+
+    ident = found.get("id") if isinstance(found, dict) else None
+    usable = isinstance(ident, str) or (isinstance(ident, int) and not isinstance(ident, bool))
+    invalid = Refused(400, "Invalid Request", INVALID_REQUEST, ident if usable else None)
+    if not isinstance(found, dict) or ("id" in found and not usable):
+        raise invalid
+    if found.get("params", {}) is not None and not isinstance(found.get("params", {}), dict):
+        raise invalid
+    answers = "result" in found or "error" in found
+    if "method" in found and answers:
+        raise invalid
+    try:
+        types.jsonrpc_message_adapter.validate_python({k: v for k, v in found.items() if v is not None}, by_name=False)
+    except ValueError:
+        raise invalid from None
+
+
+def once(body: bytes, rest: Receive | None = None) -> Receive:
+    """The body as one event; afterwards what `rest` brings, or nothing: a lost client ends no call of a session."""
+    given = False
+
+    async def receive() -> Event:
+        nonlocal given
+        if given:
+            if rest is not None:
+                return await rest()
+            await asyncio.Event().wait()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive
