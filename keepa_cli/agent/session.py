@@ -182,6 +182,7 @@ class AgentSession:
         profile = profiles.PROFILES[asked.options.profile] if asked.options.profile else self.profile
         if tool is not None:
             self._gate(tool, profile)
+            _refuse_withheld(tool, asked.params)
         resolution = resolve(self.ctx, self.roots, self.cached, op, asked) if asked.runtime else None
         if tool is not None:
             asked.params = _defaults(tool, asked.params)
@@ -278,6 +279,17 @@ class AgentSession:
         extra = {"cache_key": key, "cache_hit": hit, "budget_ledger": self.budget_ledger()}
         found: dict[str, Any] = self.ctx.redactor.data(dict(result)) if not result.get("ok") else dict(result)
         return {"ok": found.pop("ok"), "command": found.pop("command"), **extra, **found}
+
+
+def _refuse_withheld(tool: Tool, params: Mapping[str, Any]) -> None:
+    """Raises for parameters that people alone may give, whatever their value."""
+    for name in sorted(tool.withheld & set(params)):
+        command = "kc " + tool.op.name.replace(".", " ")
+        raise KeepaCliError(
+            Kind.INVALID_ARGUMENTS,
+            f"{tool.name} only reads: {name} is for people, with {command} --{name.replace('_', '-')}.",
+            details={"tool": tool.name, "field": name, "errors": [{"field": name, "message": "is for people"}]},
+        )
 
 
 def _defaults(tool: Tool, params: dict[str, Any]) -> dict[str, Any]:

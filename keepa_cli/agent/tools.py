@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from keepa_cli import ops
+from keepa_cli.agent.portable import parameter, summary
 from keepa_cli.agent.profiles import ALL, PROFILES, Profile
-from keepa_cli.core.registry import Operation
-from keepa_cli.core.schema import arg_schema
+from keepa_cli.core.registry import Arg, Operation
 
 _ANYWHERE = ("research", "audit", "reports", "business", "curation")
 TABLE: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -58,9 +58,14 @@ LONG = frozenset({"reports_build", "figures_research", "cassettes_promote_and_ve
 """Tools that may take long: they report progress, can be cancelled, and run as tasks where a client wants that."""
 RUNTIME = ("resource_uri", "resource_uris", "artifact", "artifacts", "workflow_inputs", "workflow_context")
 """Arguments that are resolved to parameters before the operation runs."""
+WITHHELD: Mapping[str, frozenset[str]] = {
+    "tracking_notifications": frozenset({"mark_read"}),
+    "agent_profile_generate": frozenset({"install", "config", "dry_run", "yes"}),
+}
+"""Parameters that people alone may give: they consume what is read, or write outside the folders of this server."""
 _FEEDABLE = frozenset({"input", "files", "payload", "asin", "category", "graphs"})
 
-_TEXT, _FLAG, _OBJECT = {"type": "string"}, {"type": "boolean"}, {"type": "object", "additionalProperties": True}
+_TEXT, _FLAG, _OBJECT = {"type": "string"}, {"type": "boolean"}, {"type": "object"}
 
 
 def _named(schema: Mapping[str, Any], description: str) -> dict[str, Any]:
@@ -68,31 +73,30 @@ def _named(schema: Mapping[str, Any], description: str) -> dict[str, Any]:
 
 
 EVERY_CALL: Mapping[str, dict[str, Any]] = {
-    "from_cache": _named(_TEXT, "cache_key of an earlier answer."),
+    "from_cache": _named(_TEXT, "A cache_key"),
     "profile": {"type": "string", "enum": list(PROFILES)},
 }
 REMOTE_CALL: Mapping[str, dict[str, Any]] = {
-    "fixture": _named(_TEXT, "Answer from this fixture."),
-    "dry_run": _named(_FLAG, "Show request and cost only."),
-    "yes": _named(_FLAG, "Consent to the cost, after a person agreed."),
+    "fixture": _TEXT,
+    "dry_run": _FLAG,
+    "yes": _named(_FLAG, "A person agreed to the cost"),
     "quote_token": _TEXT,
     "max_tokens": {"type": "integer", "minimum": 0},
     "no_cache": _FLAG,
     "idempotency_key": _TEXT,
-    "out": _named(_TEXT, "File for the raw body."),
+    "out": _named(_TEXT, "File for the raw body"),
 }
 RUNTIME_CALL: Mapping[str, dict[str, Any]] = {
-    "resource_uri": _named(_TEXT, "keepa:// resource to take inputs from."),
+    "resource_uri": _named(_TEXT, "keepa:// address of inputs"),
     "resource_uris": {"type": "array", "items": _TEXT},
-    "artifact": _named(_OBJECT, "An earlier answer, or its output.path."),
+    "artifact": _OBJECT,
     "artifacts": {"type": "array", "items": _OBJECT},
     "workflow_inputs": _OBJECT,
     "workflow_context": _OBJECT,
 }
 OUTPUT: dict[str, Any] = {
     "type": "object",
-    "additionalProperties": True,
-    "required": ["ok", "command", "cache_key", "cache_hit", "budget_ledger"],
+    "required": ["ok", "command"],
     "properties": {
         "ok": _FLAG,
         "command": _TEXT,
@@ -124,6 +128,15 @@ class Tool:
     def reaches_keepa(self) -> bool:
         return self.op.remote or self.op.passes_mode
 
+    @property
+    def withheld(self) -> frozenset[str]:
+        return WITHHELD.get(self.name, frozenset())
+
+    @property
+    def writes(self) -> bool:
+        """Whether files or something at Keepa change; a tool without its writing parameters only reads."""
+        return self.op.effect != "read" and not self.withheld
+
     @cached_property
     def call_arguments(self) -> dict[str, dict[str, Any]]:
         """What may be given beside the parameters of the operation."""
@@ -134,19 +147,30 @@ class Tool:
     @cached_property
     def input_schema(self) -> dict[str, Any]:
         """A closed schema in the subset that every known host takes: one type each, no references, no root choices."""
-        own = {a.name: portable(arg_schema(a)) for a in self.op.args if not a.spec.hidden}
+        own = {
+            a.name: parameter(a, self._help(a)) for a in self.op.args if not (a.spec.hidden or a.name in self.withheld)
+        }
         required = [a.name for a in self.op.args if a.required and not self.takes_runtime]
-        schema = {"type": "object", "properties": own | self.call_arguments, "additionalProperties": False}
+        more = {k: {n: v for n, v in schema.items() if n != "enum"} for k, schema in self.call_arguments.items()}
+        schema = {"type": "object", "properties": own | more, "additionalProperties": False}
         return schema | ({"required": required} if required else {})
+
+    @cached_property
+    def view(self) -> str | None:
+        """The view that it gives where the call names none: agents read views, not bodies."""
+        choices = next((a.choices for a in self.op.args if a.name == "view"), None) or ()
+        return next((str(c) for c in choices if c != "raw"), None)
+
+    def _help(self, arg: Arg) -> str | None:
+        if arg.name == "view" and self.view and arg.default != self.view:
+            return f"Default {self.view}; raw is what Keepa sent." if "raw" in (arg.choices or ()) else None
+        return None
 
     @property
     def annotations(self) -> dict[str, Any]:
-        writes = self.op.effect != "read"
         return {
-            "title": self.title,
-            "readOnlyHint": not writes,
-            "destructiveHint": writes,
-            "idempotentHint": not writes,
+            "readOnlyHint": not self.writes,
+            "destructiveHint": self.writes,
             "openWorldHint": self.reaches_keepa,
         }
 
@@ -169,7 +193,7 @@ class Tool:
         return {
             "name": self.name,
             "title": self.title,
-            "description": " ".join(f"{self.op.summary} {self.op.doc.partition(chr(10) * 2)[0]}".split()),
+            "description": summary(f"{self.op.summary} {self.op.doc.partition(chr(10) * 2)[0]}"),
             "inputSchema": self.input_schema,
             "outputSchema": OUTPUT,
             "annotations": self.annotations,
@@ -199,20 +223,3 @@ def of_toolset(found: Mapping[str, Tool], name: str) -> Iterator[Tool]:
         yield from (tool for n, tool in found.items() if n not in STARTERS)
         return
     yield from (tool for tool in found.values() if name in tool.groups)
-
-
-def portable(schema: dict[str, Any]) -> dict[str, Any]:
-    """The same schema with one type everywhere: text where text and numbers are taken, for text arrives unchanged."""
-    found = {k: v for k, v in schema.items() if k != "anyOf"}
-    kind = found.get("type")
-    if isinstance(kind, list):
-        found["type"] = "string" if "string" in kind else kind[0]
-        if found["type"] != "string":
-            found.pop("pattern", None)
-    if found.get("type") == "object":
-        found.setdefault("additionalProperties", True)
-    if isinstance(found.get("items"), dict):
-        found["items"] = portable(found["items"])
-    if "anyOf" in schema:
-        found["anyOf"] = [portable(option) for option in schema["anyOf"]]
-    return found

@@ -50,7 +50,54 @@ def test_names_fit_into_the_limits_of_hosts() -> None:
 def test_the_default_toolset_is_one_page_that_hosts_can_hold() -> None:
     listed = [tool.listed(ANY) for tool in of_toolset(FOUND, "research")]
     assert len(listed) <= 25
-    assert len(json.dumps(listed, ensure_ascii=False)) < 60_000
+    assert len(json.dumps(listed, ensure_ascii=False, separators=(",", ":"))) < 57_000
+
+
+@pytest.mark.parametrize("name", list(FOUND))
+def test_texts_are_short_and_speak_of_arguments(name: str) -> None:
+    listed = FOUND[name].listed(ANY)
+    texts = [listed["description"]]
+    texts += [p.get("description", "") for p in listed["inputSchema"]["properties"].values()]
+    assert 0 < len(listed["description"]) <= 200
+    for found in texts:
+        assert not re.search(r"(^|\s)--[a-z]", found)
+        assert found.count("(") == found.count(")")
+    for own in FOUND[name].op.args:
+        if own.name not in FOUND[name].withheld:
+            assert 0 < len(listed["inputSchema"]["properties"][own.name]["description"]) <= 72
+
+
+def test_x_keepa_stands_at_both_places_whole() -> None:
+    for tool in FOUND.values():
+        listed = tool.listed(ANY)
+        assert listed["x-keepa"] == listed["_meta"]["x-keepa"]
+        assert set(listed["x-keepa"]) == {
+            "service_command", "groups", "category", "returns", "active", "inactive_reason", "workflow_runtime",
+        }  # fmt: skip
+
+
+def test_everything_an_operation_takes_can_be_given_to_its_tool() -> None:
+    for tool in FOUND.values():
+        shown = set(tool.input_schema["properties"])
+        assert {a.name for a in tool.op.args if not a.spec.hidden} - tool.withheld <= shown
+        assert not tool.withheld & shown
+
+
+def test_an_asin_may_be_one_text_or_a_list() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = FOUND["products_get"].input_schema
+    for asin in ("B001GZ6QEC", ["B001GZ6QEC", "B0PPJ248DY"]):
+        jsonschema.validate({"asin": asin, "view": "summary"}, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"asin": 5}, schema)
+
+
+@pytest.mark.parametrize("name", list(FOUND))
+def test_tools_give_views_unless_told_otherwise(name: str) -> None:
+    choices = next((a.choices for a in FOUND[name].op.args if a.name == "view"), None)
+    if choices:
+        assert FOUND[name].view in choices
+        assert FOUND[name].view != "raw"
 
 
 def test_every_toolset_has_tools_and_all_starts_with_the_starters() -> None:
@@ -75,4 +122,10 @@ def test_hints_say_what_a_tool_does_to_the_world() -> None:
     assert FOUND["products_get"].annotations["openWorldHint"] is True
     assert FOUND["products_get"].annotations["readOnlyHint"] is True
     assert FOUND["cassettes_promote"].annotations["destructiveHint"] is True
+    for tool in FOUND.values():
+        hints = tool.annotations
+        assert hints["destructiveHint"] is not hints["readOnlyHint"]
+        assert hints["openWorldHint"] is (tool.op.remote or tool.op.passes_mode)
+        assert hints["readOnlyHint"] is (tool.op.effect == "read" or tool.name == "agent_profile_generate")
+        assert tool.listed(ANY)["execution"]["taskSupport"] == ("optional" if tool.name in LONG else "forbidden")
     assert set(TABLE) >= LONG

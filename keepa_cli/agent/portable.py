@@ -1,0 +1,82 @@
+"""Schemas and texts of tools in the form that every known host takes, and short: hosts read all of them at once."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from keepa_cli.core.registry import Arg
+from keepa_cli.core.schema import arg_schema
+
+LONGEST_HELP, LONGEST_SUMMARY = 62, 180
+TEXT_OR_LIST = frozenset({"asin", "code", "seller"})
+"""Lists that clients also give as one text; lists of anything else are shown as lists, though one item is taken too."""
+_WIDE = 9999
+_RANGE = "MIN..MAX"
+_HELP = {"DOMAIN": "Marketplace: US, DE, co.jp ..."}
+_WORDS = re.compile(r"[\w-]+(\|[\w-]+)+")
+_SENTENCE = re.compile(r"(?<=[\w)\"'%])[.;] +(?=[A-Z-])")
+_PART = re.compile("; |: | \\(|, ")
+_FLAG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)")
+
+
+def parameter(arg: Arg, help_: str | None = None) -> dict[str, Any]:
+    """The schema of a parameter: one type each, no references, no examples, bounds where they say something."""
+    found = _one_type(arg_schema(arg))
+    many = found.pop("anyOf", None)
+    if many:
+        text, listed = many
+        found = ({"anyOf": [text, listed]} if arg.name in TEXT_OR_LIST else listed) | found
+    told = brief(help_ or _HELP.get(arg.spec.metavar or "") or arg.spec.help or "")
+    return found | {"description": f"{_RANGE}: {told}" if arg.spec.metavar == _RANGE else told}
+
+
+def brief(text: str) -> str:
+    """The first sentence, cut where a part of it ends."""
+    first = _SENTENCE.split(arguments(text), maxsplit=1)[0].rstrip(".")
+    if len(first) <= LONGEST_HELP:
+        return first
+    ends = [
+        m
+        for m in _PART.finditer(first, 12, LONGEST_HELP)
+        if first.count("(", 0, m.start()) == first.count(")", 0, m.start())
+    ]
+    if not ends:
+        return first[: first.rfind(" ", 0, LONGEST_HELP)] + "…"
+    return first[: ends[-1].start()] + ("…" if ends[-1][0] == ", " else "")
+
+
+def summary(text: str) -> str:
+    """Whole sentences as long as there is room."""
+    found = ""
+    for sentence in re.split(r"(?<=[.!?]) +(?=[A-Z-])", arguments(" ".join(text.split()))):
+        if found and len(found) + len(sentence) >= LONGEST_SUMMARY:
+            break
+        found = f"{found} {sentence}".strip()
+    return found
+
+
+def arguments(text: str) -> str:
+    """Flags of the command line as arguments of a tool."""
+    return _FLAG.sub(lambda m: m[1].replace("-", "_"), text)
+
+
+def _one_type(schema: dict[str, Any]) -> dict[str, Any]:
+    """Text where text and numbers are taken, for text arrives unchanged."""
+    found = {k: v for k, v in schema.items() if k not in {"anyOf", "examples", "default", "minItems", "description"}}
+    kind = found.get("type")
+    if isinstance(kind, list):
+        found["type"] = "string" if "string" in kind else kind[0]
+    if found.get("type") == "string":
+        found.pop("minimum", None)
+        found.pop("maximum", None)
+    if found.get("maximum", 0) >= _WIDE:
+        del found["maximum"]
+    pattern = found.pop("pattern", "")
+    if _WORDS.fullmatch(pattern):
+        found["enum"] = pattern.split("|")
+    if isinstance(found.get("items"), dict):
+        found["items"] = _one_type(found["items"])
+    if "anyOf" in schema:
+        found["anyOf"] = [_one_type(option) for option in schema["anyOf"]]
+    return found
