@@ -315,9 +315,7 @@ def _stopped(ctx: Context) -> KeepaCliError:
     ctx.after_interrupt, ctx.interrupted_while_spending = None, False
     details: dict[str, Any] = {"stopped": True, "charged": "unknown" if spending else "no"}
     text = "The call was stopped before it was answered."
-    return KeepaCliError(
-        Kind.TIMEOUT, f"{text} {note}" if note else text, details=details, retryable=not spending
-    )
+    return KeepaCliError(Kind.TIMEOUT, f"{text} {note}" if note else text, details=details, retryable=not spending)
 
 
 def _digest(path: Any) -> str:

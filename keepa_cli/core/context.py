@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -30,6 +31,11 @@ def _silent(_: str) -> None:
     """Progress that nobody watches."""
 
 
+def _unstoppable(_: Callable[[], None]) -> AbstractContextManager[None]:
+    """Nobody but the user's Ctrl-C ends what is under way."""
+    return nullcontext()
+
+
 @dataclass(eq=False, repr=False)
 class Context:
     """The environment, the clock, the streams and what is made from them.
@@ -38,6 +44,7 @@ class Context:
     makes them on first use. `ask_secret` prompts a person without echo; only a terminal gives one.
     `tell` shows a line of progress. `interrupted_while_spending` is set when a live call was cut off by the user,
     `after_interrupt` to what that user should read then. With `offline` no call goes live, whatever asks for it.
+    `under_way(abort)` stands around each request on the network; whoever stops the call calls `abort`.
     """
 
     env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
@@ -54,6 +61,7 @@ class Context:
     interrupted_while_spending: bool = False
     after_interrupt: str | None = None
     offline: bool = False
+    under_way: Callable[[Callable[[], None]], AbstractContextManager[None]] = _unstoppable
     _making: threading.RLock = field(default_factory=threading.RLock, repr=False, compare=False)
 
     @cached_property

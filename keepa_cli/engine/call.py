@@ -10,6 +10,7 @@ from keepa_cli.core.registry import Batch, Cost, Operation, Request
 from keepa_cli.core.settings import SPENDING_MODES, Mode
 from keepa_cli.engine.options import Options
 from keepa_cli.keepa.wire import WireRequest, WireResponse
+from keepa_cli.transport.aborting import InterruptedWait as InterruptedWait
 
 SENT = frozenset({"live", "record"})
 """Sources of answers that came over the network just now; any other answer cost nothing."""
@@ -17,10 +18,6 @@ SENT = frozenset({"live", "record"})
 
 RESUMED = "batch"
 """The source of an answer that an earlier run of the same batch was given."""
-
-
-class InterruptedWait(KeyboardInterrupt):
-    """Ctrl-C while waiting for the next attempt: no request is under way, and the failed one cost nothing."""
 
 
 class Transport(Protocol):

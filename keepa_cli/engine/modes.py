@@ -123,6 +123,7 @@ def _spending_transport(mode: Mode, flags: Flags, ctx: Context, wait: bool) -> T
             redactor=ctx.redactor,
             policy=RetryPolicy() if wait else NO_RETRY,
             on_wait=lambda seconds, error: ctx.tell(f"{error.message} Waiting {seconds:.0f} s."),
+            guard=ctx.under_way,
         ),
     )
 

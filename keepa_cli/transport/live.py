@@ -17,7 +17,8 @@ from keepa_cli.core.errors import KeepaCliError
 from keepa_cli.core.redact import Redactor
 from keepa_cli.keepa import answer
 from keepa_cli.keepa.wire import BASE_URL, Source, WireRequest, WireResponse
-from keepa_cli.transport import failures
+from keepa_cli.transport import aborting, failures
+from keepa_cli.transport.aborting import Exchange, Guard, unguarded
 from keepa_cli.transport.body import BodyError, read_body
 from keepa_cli.transport.policy import NO_RETRY, RetryPolicy
 
@@ -34,7 +35,9 @@ class LiveTransport:
     """Sends requests to `base_url` with the key as first query parameter and repeats what charged nothing.
 
     HTTP errors are returned as answers (`keepa.answer` judges them); only a lost or impossible exchange raises.
-    `on_wait` is told before each wait between attempts, `before_send` before each attempt.
+    `on_wait` is told before each wait between attempts, `before_send` before each attempt. `guard` stands around each
+    attempt and can abort it from another thread: the attempt ends at once with `KeyboardInterrupt`, or with
+    `InterruptedWait` where nothing had been sent, and is not repeated.
     """
 
     kind = "live"
@@ -54,6 +57,7 @@ class LiveTransport:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         on_wait: OnWait | None = None,
         before_send: Callable[[int], None] | None = None,
+        guard: Guard = unguarded,
     ) -> None:
         self.base_url = base_url.rstrip("/")
         self.timeout = timeout if timeout > 0 else TIMEOUT
@@ -63,7 +67,7 @@ class LiveTransport:
         self._key = key
         self._connect_timeout = min(connect_timeout or CONNECT_TIMEOUT, self.timeout)
         self._sleep, self._monotonic, self._jitter, self._now = sleep, monotonic, jitter, now
-        self._on_wait, self._before_send = on_wait, before_send
+        self._on_wait, self._before_send, self._guard = on_wait, before_send, guard
         self._sessions = threading.local()
 
     def __repr__(self) -> str:
@@ -102,12 +106,19 @@ class LiveTransport:
 
     def _attempt(self, request: WireRequest, attempt: int) -> WireResponse | KeepaCliError:
         """One exchange. Failures are returned, not raised here, so that no exception chain holds the URL."""
+        session, exchange = self._session(), Exchange()
+        if self._before_send:
+            self._before_send(attempt)
+        with self._guard(exchange.abort), aborting.exchanging(exchange):
+            outcome = self._outcome(session, request)
+        if exchange.aborted and isinstance(outcome, KeepaCliError):
+            raise exchange.ending()
+        return outcome
+
+    def _outcome(self, session: requests.Session, request: WireRequest) -> WireResponse | KeepaCliError:
         import requests
         import urllib3
 
-        session = self._session()
-        if self._before_send:
-            self._before_send(attempt)
         deadline = self._monotonic() + self.timeout + self._connect_timeout
         try:
             raw = self._exchange(session, request)
@@ -171,6 +182,8 @@ def new_session(redactor: Redactor) -> requests.Session:
 
     failures.keep_key_out_of_logs(redactor)
     session = Session()
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, aborting.adapter())
     session.headers.clear()
     session.headers.update(
         {

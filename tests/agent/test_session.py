@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from keepa_cli.agent.problems import ProtocolError
 from keepa_cli.agent.roots import output_folder
 from keepa_cli.agent.session import AgentSession
 from keepa_cli.agent.sessioncache import SessionCache
+from keepa_cli.agent.stopping import StopSign
 from keepa_cli.core.context import Context
 from keepa_cli.sandbox import Sandbox
 from tests.support.sandbox import KEY, running_sandbox
@@ -145,7 +145,7 @@ def test_nulls_stand_for_what_is_not_given(session: AgentSession) -> None:
 
 
 def test_a_stopped_call_ends_and_the_next_one_is_served(session: AgentSession) -> None:
-    stop = threading.Event()
+    stop = StopSign()
     stop.set()
     assert session.call("domains.list", {}, stop=stop)["error"]["kind"] == "timeout"
     assert session.call("domains.list", {})["ok"]

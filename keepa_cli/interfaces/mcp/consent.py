@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 from collections.abc import Callable
 from typing import Any
 
 import anyio
 import anyio.from_thread
+
+from keepa_cli.interfaces.mcp.core import Core
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -23,7 +26,7 @@ SCHEMA: dict[str, Any] = {
 WAIT_SECONDS = 300
 
 
-def asker(ctx: Any) -> Callable[[dict[str, Any]], bool] | None:
+def asker(ctx: Any, core: Core) -> Callable[[dict[str, Any]], bool] | None:
     """A question that a worker thread can put to the person behind the client; None where the client cannot ask."""
     capabilities = ctx.session.client_capabilities
     if capabilities is None or capabilities.elicitation is None or not ctx.session.can_send_request:
@@ -31,17 +34,21 @@ def asker(ctx: Any) -> Callable[[dict[str, Any]], bool] | None:
 
     def ask(details: dict[str, Any]) -> bool:
         worst = details["worst_case_tokens"]
-        return bool(anyio.from_thread.run(_ask, ctx, f"This call can cost {worst} Keepa tokens. Send it?"))
+        try:
+            return bool(anyio.from_thread.run(_ask, ctx, core, f"This call can cost {worst} Keepa tokens. Send it?"))
+        except (concurrent.futures.CancelledError, RuntimeError):  # the call was cancelled, or the loop has ended
+            return False
 
     return ask
 
 
-async def _ask(ctx: Any, question: str) -> bool:
-    """Whether the person agreed; a client that fails or stays silent is a no."""
-    with anyio.move_on_after(WAIT_SECONDS):
+async def _ask(ctx: Any, core: Core, question: str) -> bool:
+    """Whether the person agreed; a client that fails, stays silent or goes away is a no."""
+    agreed = False
+    with core.asking(WAIT_SECONDS):
         try:
             answer = await ctx.session.elicit_form(question, SCHEMA, related_request_id=ctx.request_id)
         except Exception:  # noqa: BLE001 - whatever the client does wrong, nothing is spent
             return False
-        return answer.action == "accept" and (answer.content or {}).get("spend") is True
-    return False
+        agreed = answer.action == "accept" and (answer.content or {}).get("spend") is True
+    return agreed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -27,6 +27,8 @@ STATELESS = "-"
 """Stands for HTTP requests that belong to no session: each gets one for itself, out of a few that are kept. What was
 spent and what was answered is common to all of them."""
 SPARE_AGENTS = 16
+MOST_CALLS = 256
+"""Threads for calls: they may wait long for Keepa, and must leave those for lists and frames alone."""
 
 
 @dataclass
@@ -58,6 +60,9 @@ class Core:
         self._making = threading.Lock()
         self._spare: list[Held] = []
         self._common = (Budget(), SessionCache())
+        self._questions: set[anyio.CancelScope] = set()
+        self._calls = anyio.CapacityLimiter(MOST_CALLS)
+        self.input_ended = False
 
     @property
     def sessions(self) -> dict[str, Held]:
@@ -94,7 +99,7 @@ class Core:
         async with self.lent(ident) as held, held.lock:
             try:
                 work = partial(held.agent.call_tool, name, arguments, stop=stop, progress=progress, confirm=confirm)
-                found = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+                found = await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._calls)
                 return await anyio.to_thread.run_sync(tool_result, found)
             finally:
                 stop.set()
@@ -136,14 +141,38 @@ class Core:
         """Run something short that may touch the disk, without holding up other requests."""
         return await anyio.to_thread.run_sync(partial(work, *args))
 
-    def spends_now(self) -> bool:
-        """Whether a call that may be waiting for Keepa is under way."""
-        return self.live and any(held.running for held in self._held.values())
+    @contextmanager
+    def asking(self, seconds: float) -> Iterator[None]:
+        """Around a question to the person behind the client: it ends without answer after that time, or once the
+        client is gone."""
+        with anyio.move_on_after(seconds) as scope:
+            self._questions.add(scope)
+            try:
+                if self.input_ended:
+                    scope.cancel()
+                yield
+            finally:
+                self._questions.discard(scope)
 
-    def close(self) -> None:
+    def end_input(self) -> None:
+        """The client sends nothing any more: open questions stay unanswered."""
+        self.input_ended = True
+        for scope in self._questions:
+            scope.cancel()
+
+    def hang_up(self) -> None:
+        """What waits for Keepa or for tokens ends, and nothing is sent from here on."""
+        for held in self._held.values():
+            held.agent.hang_up()
+
+    def close(self, seconds: float = 0.0) -> None:
+        """End every session. Calls have up to `seconds` to write down what became of their requests."""
         while self._spare:
             self._spare.pop().agent.close()
-        for ident in list(self._held):
+        self.hang_up()
+        until = time.monotonic() + seconds
+        for ident, held in list(self._held.items()):
+            held.agent.settled(until - time.monotonic())
             self.drop(ident)
 
     def _new(self) -> AgentSession:

@@ -45,8 +45,10 @@ def decode(line: bytes | TooLong, *, dual: bool) -> Any:
             raise BadFrame(METHOD_NOT_FOUND, "Method not found", ident, method=method)
         if method == "initialize":
             params = {**OPENING, **{k: v for k, v in (params or {}).items() if v is not None}}
-        return types.JSONRPCRequest(jsonrpc="2.0", id=ident, method=method, params=params)
+        found = {"jsonrpc": "2.0", "id": ident, "method": method, "params": params}
     try:
+        if method is not None and "id" in found:
+            return types.JSONRPCRequest(**found)
         return types.jsonrpc_message_adapter.validate_python(found, by_name=False)
     except ValueError:
         raise BadFrame(INVALID_REQUEST, "Invalid Request", ident if usable else None) from None
@@ -54,7 +56,8 @@ def decode(line: bytes | TooLong, *, dual: bool) -> Any:
 
 def is_modern(params: Any) -> bool:
     """Whether a request says its protocol version itself, as the era without handshake does."""
-    return isinstance(params, dict) and types.PROTOCOL_VERSION_META_KEY in (params.get("_meta") or {})
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return isinstance(meta, dict) and types.PROTOCOL_VERSION_META_KEY in meta
 
 
 def _object(line: bytes | TooLong) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import contextlib
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -44,7 +46,7 @@ def build_server(core: Core) -> Server[Any]:
         name, arguments = params.get("name"), params.get("arguments") or {}
         if not isinstance(name, str) or not isinstance(arguments, dict):
             raise MCPError(INVALID_PARAMS, "tools/call takes a name and an object of arguments")
-        found = await core.call(ident_of(ctx), name, arguments, progress=_reporter(ctx), confirm=asker(ctx))
+        found = await core.call(ident_of(ctx), name, arguments, progress=_reporter(ctx), confirm=asker(ctx, core))
         return {**DONE, **found}
 
     async def read(ctx: Any, _: Any) -> dict[str, Any]:
@@ -90,7 +92,8 @@ def _reporter(ctx: Any) -> Callable[[float, float | None, str], None] | None:
         return None
 
     def report(done: float, total: float | None, text: str) -> None:
-        anyio.from_thread.run(ctx.session.report_progress, done, total, text)
+        with contextlib.suppress(Exception, concurrent.futures.CancelledError):  # nobody listens any more
+            anyio.from_thread.run(ctx.session.report_progress, done, total, text)
 
     return report
 

@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import gc
 import os
+import signal
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from typing import Any
 
@@ -27,8 +28,9 @@ from keepa_cli.interfaces.wire import claim, encode, lines, write_all
 LONGEST = 16 << 20
 AHEAD = 256
 """Frames that are read before earlier ones are taken up."""
-DRAIN, DRAIN_LIVE = 120.0, 2.5
-"""Seconds that calls have after the end of input; calls that may wait for Keepa are not waited for."""
+DRAIN, PATIENCE, SETTLE = 120.0, 2.0, 0.5
+"""Seconds after the end of input: for everything; for what waits on Keepa or for tokens; for the ledger."""
+TERMINATED = 128 + 15
 
 
 def serve(ctx: Context, *, live: bool, toolset: str | None, profile: str | None, dual: bool) -> int:
@@ -39,25 +41,37 @@ def serve(ctx: Context, *, live: bool, toolset: str | None, profile: str | None,
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
 
-    async def run() -> None:
-        async with streams(reading, writing, core, dual=dual) as (read, write):
-            await server.run(read, write, server.create_initialization_options())
+    async def run() -> int:
+        with _ended_by_sigterm() as scope:
+            async with streams(reading, writing, core, dual=dual) as (read, write):
+                await server.run(read, write, server.create_initialization_options())
+        return TERMINATED if scope.cancel_called else int(ExitCode.OK)
 
-    code = ExitCode.OK
+    code = int(ExitCode.OK)
     try:
-        anyio.run(run)
+        code = anyio.run(run)
     except KeyboardInterrupt:
-        code = ExitCode.INTERRUPTED
+        code = int(ExitCode.INTERRUPTED)
     except BaseExceptionGroup as group:
         if group.subgroup(KeyboardInterrupt):
-            code = ExitCode.INTERRUPTED
+            code = int(ExitCode.INTERRUPTED)
         elif not _only_closed(group):
             raise
     except OSError:
         pass
-    core.close()
+    with contextlib.suppress(KeyboardInterrupt):
+        core.close(SETTLE)
     sys.stderr.flush()
-    os._exit(int(code))
+    os._exit(code)
+
+
+@contextlib.contextmanager
+def _ended_by_sigterm() -> Iterator[anyio.CancelScope]:
+    """A scope that SIGTERM cancels, where the system knows that signal."""
+    with anyio.CancelScope() as scope:
+        with contextlib.suppress(NotImplementedError, RuntimeError):
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, scope.cancel)
+        yield scope
 
 
 def _only_closed(group: BaseExceptionGroup[BaseException]) -> bool:
@@ -123,10 +137,22 @@ class Line:
                 await self._open(message, to)
                 self._note(message)
                 await to.send(SessionMessage(message))
-            with anyio.move_on_after(DRAIN_LIVE if self._core.live else DRAIN):
+            self._core.end_input()
+            await self._drain()
+
+    async def _drain(self) -> None:
+        """Wait until everything is answered; what waits on the network then is given up soon."""
+        with anyio.move_on_after(DRAIN):
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._lose_patience)
                 while self._pending:
                     self._idle.clear()
                     await self._idle.wait()
+                group.cancel_scope.cancel()
+
+    async def _lose_patience(self) -> None:
+        await anyio.sleep(PATIENCE)
+        self._core.hang_up()
 
     async def _open(self, message: Any, to: Any) -> None:
         """A client that starts without a handshake is served as if it had made one."""
@@ -144,7 +170,8 @@ class Line:
             self._answered((message.params or {}).get("requestId"))
 
     def _answered(self, ident: Any) -> None:
-        self._pending.discard(ident)
+        if isinstance(ident, str | int):
+            self._pending.discard(ident)
         if not self._pending:
             self._idle.set()
 
