@@ -121,7 +121,7 @@ def serve(
         raise invalid(f"The environment variable {token_env} holds no token.", field="token_env", value=token_env)
     if token:
         ctx.redactor.add_secret(token)
-    listening = _listen(host, port)
+    listening = listen(host, port)
     bound = int(listening.getsockname()[1])
     rules = rules_for(host, bound, token=token, origins=allow_origin, dual=dual)
     core = Core(ctx, live=live, toolset=toolset, profile=profile)
@@ -153,7 +153,7 @@ def settings(app: Guard) -> uvicorn.Config:
     )  # fmt: skip
 
 
-def _listen(host: str, port: int) -> Any:
+def listen(host: str, port: int) -> Any:
     import socket
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -1,0 +1,1 @@
+"""What the scripts that check the MCP server with tools of Node share."""
