@@ -44,11 +44,11 @@ def asker(ctx: Any, core: Core) -> Callable[[dict[str, Any]], bool] | None:
 
 async def _ask(ctx: Any, core: Core, question: str) -> bool:
     """Whether the person agreed; a client that fails, stays silent or goes away is a no."""
-    agreed = False
+    agreed: list[bool] = []
     with core.asking(WAIT_SECONDS):
         try:
             answer = await ctx.session.elicit_form(question, SCHEMA, related_request_id=ctx.request_id)
         except Exception:  # noqa: BLE001 - whatever the client does wrong, nothing is spent
             return False
-        agreed = answer.action == "accept" and (answer.content or {}).get("spend") is True
-    return agreed
+        agreed.append(answer.action == "accept" and (answer.content or {}).get("spend") is True)
+    return any(agreed)
