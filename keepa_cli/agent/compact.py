@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mimetypes
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ from keepa_cli.core.files import write_atomic
 LIMIT = 44_000
 """Bytes of JSON: hosts refuse more than about 25,000 tokens, and a short text of it comes beside."""
 
+MOST_LINKS = 60
+
 
 def compacted(result: dict[str, Any], key: str, ctx: Context) -> dict[str, Any]:
     """`result` as it is where it fits. Else the whole answer goes to a file, long lists and texts are cut after whole
@@ -24,9 +27,30 @@ def compacted(result: dict[str, Any], key: str, ctx: Context) -> dict[str, Any]:
         whole = result.get("data")
         small = _without_body(whole)
         found["data"] = _cut(small, _size(small) + size - _size(whole) - LIMIT + 4_000)
-        resource = _written(result, key, ctx)
-        found["mcp_resource_manifest"] = {"strategy": "summary_with_resource_refs", "resources": [resource]}
+        resources = [_written(result, key, ctx)]
+    else:
+        resources = []
+    resources += _files(result.get("data"))
+    if resources:
+        found["mcp_resource_manifest"] = {"strategy": "summary_with_resource_refs", "resources": resources}
     return found
+
+
+def _files(data: Any) -> list[dict[str, Any]]:
+    """The files that the operation wrote: its chunks and its output."""
+    if not isinstance(data, Mapping):
+        return []
+    output, chunks = data.get("output"), data.get("chunks")
+    found = (
+        [("chunk", row.get("path")) for row in chunks if isinstance(row, Mapping)] if isinstance(chunks, list) else []
+    )
+    found += [("output", output.get("path"))] if isinstance(output, Mapping) else []
+    return [_resource(kind, path) for kind, path in found[:MOST_LINKS] if isinstance(path, str)]
+
+
+def _resource(kind: str, path: str) -> dict[str, Any]:
+    mime = mimetypes.guess_type(path)[0] or "application/octet-stream"
+    return {"uri": f"{SCHEME}{kind}/{encode_text(path)}", "type": kind, "path": path, "mimeType": mime}
 
 
 def _without_body(data: Any) -> Any:
@@ -48,12 +72,7 @@ def _written(result: Mapping[str, Any], key: str, ctx: Context) -> dict[str, Any
     path = folder / (key.replace(":", "-") + ".json")
     text = json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     write_atomic(path, text, mode=0o600)
-    return {"uri": output_uri(str(path)), "type": "output", "path": str(path), "mimeType": "application/json"}
-
-
-def output_uri(path: str) -> str:
-    """The address of a file that was written."""
-    return f"{SCHEME}output/{encode_text(path)}"
+    return _resource("output", str(path))
 
 
 def _cut(data: Any, excess: int) -> Any:

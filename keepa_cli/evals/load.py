@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -11,25 +10,17 @@ from typing import Any, NoReturn
 
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.files import read_bytes
-from keepa_cli.core.paths import parse
-from keepa_cli.evals.checks import CHECKS
-from keepa_cli.evals.model import Assertion, Eval, Step
+from keepa_cli.evals.load_exchanges import SERVER_KINDS, exchanges, server_options
+from keepa_cli.evals.model import Eval, Step
+from keepa_cli.evals.strict import Wrong, assertions, known, near
 
 EVAL_KEYS = ("id", "description", "kind", "command", "steps", "params", "mode", "fixture", "assertions")
 STEP_KEYS = ("command", "params", "mode", "fixture", "assertions")
 MODES = ("replay", "fixture", "dry-run")
 RUNNABLE = "command"
-KINDS = (RUNNABLE, "mcp_session", "http_boundary")
+KINDS = (RUNNABLE, *SERVER_KINDS)
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 COMMAND = re.compile(r"[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)?")
-
-
-class _Wrong(Exception):
-    """A defect of an eval file: where and what."""
-
-    def __init__(self, where: str, message: str) -> None:
-        super().__init__(message)
-        self.where = where
 
 
 def find_files(folder: Path) -> list[Path]:
@@ -41,7 +32,7 @@ def load_file(path: Path) -> Eval:
     """Read one eval. Raises `invalid_arguments` naming the file, the place and what is allowed there."""
     try:
         return _eval(_json(read_bytes(path)), path)
-    except _Wrong as wrong:
+    except Wrong as wrong:
         raise KeepaCliError(
             Kind.INVALID_ARGUMENTS,
             f"{path.name}: {wrong.where}: {wrong}.",
@@ -54,69 +45,68 @@ def _json(data: bytes) -> Any:
     try:
         return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_once, parse_constant=_constant)
     except UnicodeDecodeError:
-        raise _Wrong("$", "is not UTF-8 text") from None
+        raise Wrong("$", "is not UTF-8 text") from None
     except RecursionError:
-        raise _Wrong("$", "is nested too deeply") from None
+        raise Wrong("$", "is nested too deeply") from None
     except json.JSONDecodeError as error:
-        raise _Wrong(f"line {error.lineno}", f"is not JSON: {error.msg}") from None
+        raise Wrong(f"line {error.lineno}", f"is not JSON: {error.msg}") from None
     except ValueError:
-        raise _Wrong("$", "holds a number that is too long") from None
+        raise Wrong("$", "holds a number that is too long") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
-        raise _Wrong("$", f"the key {next(n for n in names if names.count(n) > 1)!r} stands twice in one object")
+        raise Wrong("$", f"the key {next(n for n in names if names.count(n) > 1)!r} stands twice in one object")
     return found
 
 
 def _constant(token: str) -> NoReturn:
-    raise _Wrong("$", f"{token} is no JSON number")
+    raise Wrong("$", f"{token} is no JSON number")
 
 
 def _eval(raw: Any, file: Path) -> Eval:
     if not isinstance(raw, dict):
-        raise _Wrong("$", "an eval file holds one JSON object")
+        raise Wrong("$", "an eval file holds one JSON object")
     kind = raw.get("kind", RUNNABLE)
     if kind not in KINDS:
-        raise _Wrong("$.kind", f"{kind!r} is no kind of eval{_near(kind, KINDS)}")
+        raise Wrong("$.kind", f"{kind!r} is no kind of eval{near(kind, KINDS)}")
     name = raw.get("id")
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise _Wrong("$.id", "must be a name of lower-case letters, digits, '.', '_' and '-'")
+        raise Wrong("$.id", "must be a name of lower-case letters, digits, '.', '_' and '-'")
     description = raw.get("description")
     if not isinstance(description, str) or not description.strip():
-        raise _Wrong("$.description", "must say in a sentence what is checked")
+        raise Wrong("$.description", "must say in a sentence what is checked")
     if kind != RUNNABLE:
-        reason = f"evals of the kind {kind} are not supported by this runner: it runs commands only"
-        return Eval(name, description, file, kind, unsupported=reason)
-    _known(raw, EVAL_KEYS, "$")
+        return Eval(name, description, file, kind, exchanges=exchanges(raw, kind), server=server_options(raw, kind))
+    known(raw, EVAL_KEYS, "$")
     return Eval(name, description, file, kind, tuple(_steps(raw)))
 
 
 def _steps(raw: dict[str, Any]) -> Iterable[Step]:
     if ("command" in raw) == ("steps" in raw):
-        raise _Wrong("$", "an eval has either a command or steps")
+        raise Wrong("$", "an eval has either a command or steps")
     if "command" in raw:
         return [_step(raw, "$")]
     for key in ("mode", "fixture"):
         if key in raw:
-            raise _Wrong(f"$.{key}", "belongs to each step, not beside steps")
+            raise Wrong(f"$.{key}", "belongs to each step, not beside steps")
     items = raw["steps"]
     if not isinstance(items, list) or not items:
-        raise _Wrong("$.steps", "must be a list of at least one step")
+        raise Wrong("$.steps", "must be a list of at least one step")
     steps = [_nth_step(item, f"$.steps[{i}]", raw) for i, item in enumerate(items)]
-    last = _assertions(raw.get("assertions", []), "$.assertions")
+    last = assertions(raw.get("assertions", []), "$.assertions")
     steps[-1] = Step(steps[-1].command, steps[-1].params, steps[-1].flags, steps[-1].assertions + last)
     if not any(s.assertions for s in steps):
-        raise _Wrong("$", "asserts nothing")
+        raise Wrong("$", "asserts nothing")
     return steps
 
 
 def _nth_step(item: Any, where: str, raw: dict[str, Any]) -> Step:
     if not isinstance(item, dict):
-        raise _Wrong(where, "a step is an object with a command")
-    _known(item, STEP_KEYS, where)
+        raise Wrong(where, "a step is an object with a command")
+    known(item, STEP_KEYS, where)
     common, own = _params(raw, "$"), _params(item, where)
     return _step(item | {"params": {**common, **own}}, where, may_be_silent=True)
 
@@ -124,17 +114,17 @@ def _nth_step(item: Any, where: str, raw: dict[str, Any]) -> Step:
 def _step(raw: Mapping[str, Any], where: str, *, may_be_silent: bool = False) -> Step:
     command = raw.get("command")
     if not isinstance(command, str) or not COMMAND.fullmatch(command):
-        raise _Wrong(f"{where}.command", "must be the dotted name of a command, such as family.verb")
-    assertions = _assertions(raw.get("assertions", []), f"{where}.assertions")
-    if not assertions and not may_be_silent:
-        raise _Wrong(f"{where}.assertions", "asserts nothing")
-    return Step(command, _params(raw, where), _flags(raw, where), assertions)
+        raise Wrong(f"{where}.command", "must be the dotted name of a command, such as family.verb")
+    stated = assertions(raw.get("assertions", []), f"{where}.assertions")
+    if not stated and not may_be_silent:
+        raise Wrong(f"{where}.assertions", "asserts nothing")
+    return Step(command, _params(raw, where), _flags(raw, where), stated)
 
 
 def _params(raw: Mapping[str, Any], where: str) -> dict[str, Any]:
     params = raw.get("params", {})
     if not isinstance(params, dict):
-        raise _Wrong(f"{where}.params", "must be an object")
+        raise Wrong(f"{where}.params", "must be an object")
     return params
 
 
@@ -143,47 +133,11 @@ def _flags(raw: Mapping[str, Any], where: str) -> dict[str, Any]:
     mode, fixture = raw.get("mode"), raw.get("fixture")
     if mode is not None and mode not in MODES:
         note = "spends tokens, which no eval may" if mode in {"live", "record"} else "is no mode"
-        raise _Wrong(f"{where}.mode", f"{mode!r} {note}; use one of {', '.join(MODES)}")
+        raise Wrong(f"{where}.mode", f"{mode!r} {note}; use one of {', '.join(MODES)}")
     if fixture is not None and (not isinstance(fixture, str) or not fixture):
-        raise _Wrong(f"{where}.fixture", "must be the name of a fixture")
+        raise Wrong(f"{where}.fixture", "must be the name of a fixture")
     if (mode == "fixture" and fixture is None) or (fixture is not None and mode not in {None, "fixture"}):
-        raise _Wrong(f"{where}.fixture", "a fixture goes with the mode fixture")
+        raise Wrong(f"{where}.fixture", "a fixture goes with the mode fixture")
     if fixture is not None:
         return {"fixture": fixture}
     return {} if mode is None else {mode.replace("-", "_"): True}
-
-
-def _assertions(raw: Any, where: str) -> tuple[Assertion, ...]:
-    if not isinstance(raw, list):
-        raise _Wrong(where, "must be a list of assertions")
-    return tuple(_assertion(item, f"{where}[{i}]") for i, item in enumerate(raw))
-
-
-def _assertion(raw: Any, where: str) -> Assertion:
-    if not isinstance(raw, dict):
-        raise _Wrong(where, "an assertion is an object with a path and one check")
-    _known(raw, ("path", *CHECKS), where)
-    checks = [name for name in raw if name != "path"]
-    if len(checks) != 1:
-        raise _Wrong(where, f"has {len(checks)} checks; an assertion has a path and exactly one of {', '.join(CHECKS)}")
-    name = checks[0]
-    try:
-        path = parse(raw.get("path"))
-    except ValueError as error:
-        raise _Wrong(f"{where}.path", str(error)) from None
-    try:
-        CHECKS[name].prepare(raw[name])
-    except ValueError as error:
-        raise _Wrong(f"{where}.{name}", str(error)) from None
-    return Assertion(path, name, raw[name])
-
-
-def _known(raw: dict[str, Any], allowed: tuple[str, ...], where: str) -> None:
-    for key in raw:
-        if key not in allowed:
-            raise _Wrong(where, f"the key {key!r} is not known{_near(key, allowed)}")
-
-
-def _near(word: Any, allowed: tuple[str, ...]) -> str:
-    close = difflib.get_close_matches(str(word), allowed, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; allowed are {', '.join(allowed)}"

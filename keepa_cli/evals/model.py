@@ -33,15 +33,35 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Exchange:
+    """What is sent to a server in one go, and what must come back.
+
+    `sent` are frames, objects or raw lines, or one HTTP request. `answers` are the ids that are waited for; where
+    `many`, assertions look at the list of answers. `end` closes the input after sending. `captured` are values of the
+    answer that later exchanges use as ${name}; `noted` are assertions on the notifications that came meanwhile.
+    """
+
+    what: str
+    sent: tuple[Any, ...]
+    answers: tuple[Any, ...] = ()
+    many: bool = False
+    end: bool = False
+    captured: Mapping[str, JsonPath] = field(default_factory=dict)
+    assertions: tuple[Assertion, ...] = ()
+    noted: tuple[Assertion, ...] = ()
+
+
+@dataclass(frozen=True)
 class Eval:
-    """One eval. `unsupported` is set when this runner knows the kind of eval and cannot run it."""
+    """One eval: steps that run commands, or exchanges with a server that is started with the options `server`."""
 
     id: str
     description: str
     file: Path
     kind: str = "command"
     steps: tuple[Step, ...] = ()
-    unsupported: str = ""
+    exchanges: tuple[Exchange, ...] = ()
+    server: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

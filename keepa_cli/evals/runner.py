@@ -20,8 +20,6 @@ NOTHING = "nothing"
 def run_eval(found: Eval, call: Call, redactor: Redactor) -> Verdict:
     """The verdict on one eval. What cannot be run is an `error`; `call` may raise KeepaCliError."""
     file = str(found.file)
-    if found.unsupported:
-        return Verdict(found.id, "error", file, message=found.unsupported)
     failures: list[Failure] = []
     checked = 0
     for number, step in enumerate(found.steps, 1):
@@ -33,7 +31,7 @@ def run_eval(found: Eval, call: Call, redactor: Redactor) -> Verdict:
         assertions = _with_success(step)
         checked += len(assertions)
         place = number if len(found.steps) > 1 else 0
-        failures += [f for a in assertions if (f := _judge(a, step, place, envelope, redactor))]
+        failures += [f for a in assertions if (f := judge(a, step.command, place, envelope, redactor))]
     return Verdict(found.id, "failed" if failures else "passed", file, checked, tuple(failures))
 
 
@@ -43,7 +41,8 @@ def _with_success(step: Step) -> tuple[Assertion, ...]:
     return step.assertions if looks else (SUCCEEDS, *step.assertions)
 
 
-def _judge(a: Assertion, step: Step, place: int, envelope: Mapping[str, Any], redactor: Redactor) -> Failure | None:
+def judge(a: Assertion, command: str, place: int, envelope: Any, redactor: Redactor) -> Failure | None:
+    """What is wrong where an assertion does not hold."""
     note = ""
     try:
         value = a.path.get(envelope)
@@ -60,11 +59,11 @@ def _judge(a: Assertion, step: Step, place: int, envelope: Mapping[str, Any], re
         holds, note, actual = False, str(error), _show(a.path.get(envelope), a, redactor)
     if holds:
         return None
-    if envelope.get("ok") is False and a.path.parts[:1] != ("error",):
+    if isinstance(envelope, Mapping) and envelope.get("ok") is False and a.path.parts[:1] != ("error",):
         reason = envelope.get("error", {})
         note = f"the call failed: {reason.get('kind')}: {reason.get('message')}"
     expected = _short(json.dumps(a.expected, ensure_ascii=False))
-    return Failure(place, step.command, a.path.text, a.check, expected, actual, _short(redactor.text(note)))
+    return Failure(place, command, a.path.text, a.check, expected, actual, _short(redactor.text(note)))
 
 
 def _schema_note(a: Assertion, value: Any) -> str:

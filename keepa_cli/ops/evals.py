@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,10 +10,11 @@ from typing import Annotated, Any
 from keepa_cli.core.context import Context
 from keepa_cli.core.errors import KeepaCliError, Kind, invalid
 from keepa_cli.core.registry import Param, operation
-from keepa_cli.evals import Eval, Verdict, find_files, load_file, run_eval
+from keepa_cli.evals import Eval, Verdict, find_files, load_file, run_eval, run_exchanges
 from keepa_cli.ops import find
 from keepa_cli.ops._names import EVALS_RUN
 
+SERVERS_AT_ONCE = 4
 PACKAGE = Path(__file__).parents[1]
 Targets = Annotated[
     list[str],
@@ -44,8 +46,8 @@ def list_evals(ctx: Context, targets: Targets = []) -> dict[str, Any]:  # noqa: 
             "id": e.id,
             "description": e.description,
             "kind": e.kind,
-            "commands": [s.command for s in e.steps],
-            "assertions": sum(len(s.assertions) for s in e.steps),
+            "commands": [s.command for s in e.steps] + [x.what for x in e.exchanges],
+            "assertions": sum(len(s.assertions) for s in e.steps) + sum(len(x.assertions) for x in e.exchanges),
             "file": str(e.file),
         }
         for e in found
@@ -59,11 +61,12 @@ def list_evals(ctx: Context, targets: Targets = []) -> dict[str, Any]:  # noqa: 
 def run(ctx: Context, call: Callable[..., Mapping[str, Any]], targets: Targets = []) -> dict[str, Any]:  # noqa: B006
     """Run evals from recordings and report each one; no eval can spend tokens.
 
+    Evals of the kinds mcp_session, http_boundary and stdio_session start this program as a server without a key.
     Ends with an error when one fails or cannot be judged, so that CI notices. Every failure names the path,
     the expected and the actual value.
     """
     found, verdicts = _collect(ctx, targets)
-    verdicts += [run_eval(e, guarded(call), ctx.redactor) for e in found]
+    verdicts += verdicts_of(found, ctx, call)
     if not verdicts:
         raise KeepaCliError(
             Kind.INVALID_ARGUMENTS,
@@ -74,6 +77,25 @@ def run(ctx: Context, call: Callable[..., Mapping[str, Any]], targets: Targets =
     if report["passed"] == len(verdicts):
         return report
     raise _failed(verdicts, report)
+
+
+def verdicts_of(found: list[Eval], ctx: Context, call: Callable[..., Mapping[str, Any]]) -> list[Verdict]:
+    """The verdicts in the order of the evals. Servers run beside each other, commands one after the other."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(max(1, min(SERVERS_AT_ONCE, os.cpu_count() or 1))) as pool:
+        served = {e.id: pool.submit(verdict_of, e, ctx, call) for e in found if e.exchanges}
+        judged = {e.id: verdict_of(e, ctx, call) for e in found if not e.exchanges}
+        return [judged[e.id] if e.id in judged else served[e.id].result() for e in found]
+
+
+def verdict_of(found: Eval, ctx: Context, call: Callable[..., Mapping[str, Any]]) -> Verdict:
+    """Run one eval of any kind."""
+    if found.exchanges:
+        from keepa_cli.ops._eval_servers import opener
+
+        return run_exchanges(found, opener(ctx), ctx.redactor)
+    return run_eval(found, guarded(call), ctx.redactor)
 
 
 def guarded(call: Callable[..., Mapping[str, Any]]) -> Callable[..., Mapping[str, Any]]:

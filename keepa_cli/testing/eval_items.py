@@ -13,9 +13,9 @@ from keepa_cli.core.context import Context
 from keepa_cli.core.errors import KeepaCliError
 from keepa_cli.engine import Options
 from keepa_cli.engine.calling import caller
-from keepa_cli.evals import Eval, Verdict, load_file, run_eval
+from keepa_cli.evals import Eval, Verdict, load_file
 from keepa_cli.ops import find
-from keepa_cli.ops.evals import guarded
+from keepa_cli.ops.evals import verdict_of
 
 
 class EvalFailed(Exception):
@@ -46,7 +46,7 @@ class EvalItem(pytest.Item):
         if isinstance(self.found, str):
             raise EvalFailed(Verdict(self.name, "error", str(self.path), message=self.found))
         ctx = Context(env=dict(os.environ), cwd=self.config.rootpath)
-        verdict = run_eval(self.found, guarded(caller(ctx, Options(find=find))), ctx.redactor)
+        verdict = verdict_of(self.found, ctx, caller(ctx, Options(find=find)))
         if verdict.status != "passed":
             raise EvalFailed(verdict)
 

@@ -102,12 +102,6 @@ def test_harmless_patterns_are_taken(pattern: str, tmp_path: Path) -> None:
     load_file(write(tmp_path, with_check(matches=pattern)))
 
 
-@pytest.mark.parametrize("kind", ["mcp_session", "http_boundary"])
-def test_other_kinds_are_recognised_and_say_that_they_cannot_run(kind: str, tmp_path: Path) -> None:
-    found = load_file(write(tmp_path, {"id": "x", "description": "y", "kind": kind, "session": []}))
-    assert f"{kind} are not supported" in found.unsupported
-
-
 def test_files_are_found_in_sub_folders_in_order(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     for name in ("b/z.json", "c.json", "a.json", "notes.txt"):

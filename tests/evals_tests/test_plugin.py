@@ -80,7 +80,7 @@ def test_a_failure_shows_path_expected_and_actual(project: pytest.Pytester) -> N
 
 ODD = {
     "key": (GOOD | {"asserts": []}, "did you mean 'assertions'"),
-    "kind": (GOOD | {"kind": "mcp_session"}, "not supported by this runner"),
+    "kind": ({**GOOD, "kind": "mcp_session"}, "the key 'command' is not known"),
     "command": (GOOD | {"command": "domains.lst"}, "There is no command 'domains.lst'"),
     "writes": (GOOD | {"command": "config.set-mode", "params": {"mode": "live"}}, "writes; an eval may only"),
     "itself": (GOOD | {"command": "evals.run"}, "cannot run evals"),

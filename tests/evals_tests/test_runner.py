@@ -170,15 +170,6 @@ def test_steps_run_in_order_with_shared_parameters_and_flags(tmp_path: Path) -> 
     assert "step 2, a.c" in verdict.failures[0].sentence()
 
 
-@pytest.mark.parametrize("kind", ["mcp_session", "http_boundary"])
-def test_an_unsupported_kind_is_an_error_and_never_a_pass(kind: str, tmp_path: Path) -> None:
-    path = tmp_path / "one.json"
-    path.write_text(json.dumps({"id": "one", "description": "d", "kind": kind}))
-    verdict = run_eval(load_file(path), lambda *_: OK, Redactor())
-    assert verdict.status == "error"
-    assert kind in verdict.message
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=2),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
