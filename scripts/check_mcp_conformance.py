@@ -21,7 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from mcptools import node, serving  # noqa: E402 - scripts are no package
+from mcptools import node, serving
 
 BASELINES = node.REPO / "tests" / "conformance"
 HANDSHAKE, STATELESS = "2025-11-25", "2026-07-28"

@@ -1,0 +1,150 @@
+"""Let the official Inspector and the official TypeScript client look at the MCP server, over stdio and HTTP.
+
+    python scripts/check_mcp_inspector.py [--require]
+
+The Inspector lints every tool schema (no warning is let through), lists, calls, reads and gets; the client lists
+everything, calls every tool once from recordings, reads every resource and gets every prompt. Without Node nothing
+runs, which is an error with --require only. The first run fetches both with npm (kept below build/).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from mcptools import node, serving
+
+SECONDS = 180
+WHOLE = ("--toolset", "all")
+TOOL_IS_ERROR = 5
+RECORDED = "B0PPJ248DY"
+CALLS: dict[str, dict[str, object]] = {
+    "products_get": {"asin": RECORDED, "fixture": "product_B0PPJ248DY_full"},
+    "products_compare": {"asin": RECORDED, "fixture": "product_B0PPJ248DY_full"},
+    "categories_search": {"term": "kitchen", "fixture": "category_search_kitchen"},
+    "finder_query": {"fixture": "finder_kettle"},
+    "deals_query": {"fixture": "deals_new_US"},
+    "sellers_get": {"seller": "ATX8WCBDJYYKAT", "fixture": "seller_ATX8WCBDJYYKAT"},
+    "bestsellers_get": {"category": "Kitchen", "fixture": "bestsellers_kitchen"},
+    "topsellers_list": {"fixture": "topsellers_US"},
+    "find_fast_movers": {"fixture": "product_B0PPJ248DY_full"},
+    "tracking_get": {"asin": RECORDED, "fixture": "tracking_get"},
+    "docs_read": {"slug": "quickstart"},
+    "audit_cost": {"command": "products.get", "param": ["asin=B001GZ6QEC"]},
+    "workflow_plan": {"workflow": "product-research", "asin": "B001GZ6QEC"},
+}
+"""Arguments that lead to an answer from the recordings; any other tool gets a word for each argument it insists on."""
+ANSWERED = ("products_get", "docs_index", "context_policy", "resolve_research_target", "query_research_context")
+"""Tools that answer without any preparation."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """One command of the Inspector, the exit code it has to have, and a text that it has to show."""
+
+    arguments: tuple[str, ...]
+    code: int = 0
+    shows: str = ""
+
+
+LOOKS = (
+    Look(("--method", "tools/list", "--strict"), shows="tracking_get"),
+    Look(("--method", "resources/list"), shows="keepa://context/policy"),
+    Look(("--method", "resources/templates/list"), shows="keepa://research/{cache_key}"),
+    Look(("--method", "prompts/list"), shows="product_research"),
+    Look(("--method", "resources/read", "--uri", "keepa://context/policy"), shows="contents"),
+    Look(("--method", "resources/read", "--uri", "keepa://tools/products_get"), shows="products.get"),
+    Look(
+        ("--method", "prompts/get", "--prompt-name", "product_research", "--prompt-args", "asin=B001GZ6QEC"),
+        shows="messages",
+    ),
+    Look(("--method", "tools/call", "--tool-name", "context_policy"), shows="budget_ledger"),
+    Look(("--method", "tools/call", "--tool-name", "products_get", "--tool-arg", f"asin={RECORDED}"), shows=RECORDED),
+    Look(
+        ("--method", "tools/call", "--tool-name", "products_get", "--tool-arg", "nonsense=1"),
+        TOOL_IS_ERROR,
+        "invalid_arguments",
+    ),
+    Look(("--method", "tools/call", "--tool-name", "no_such_tool"), TOOL_IS_ERROR, "tool_not_found"),
+)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--require", action="store_true", help="not being able to run is a failure")
+    given = parser.parse_args()
+    try:
+        binary = node.node()
+    except node.Missing as missing:
+        return node.not_run(missing, require=given.require)
+    with tempfile.TemporaryDirectory() as scratch:
+        home = Path(scratch)
+        env = node.environment(home)
+        command = [sys.executable, *serving.KEEPA, *WHOLE]
+        failed = _looks("stdio", binary, ["--", *command], env, home)
+        failed += _client("stdio", binary, {"command": command[0], "args": command[1:], "env": env}, env, home)
+        with serving.serving([*serving.KEEPA, *WHOLE, "--http", "--port", "0"], env) as address:
+            failed += _looks("HTTP", binary, ["--transport", "http", "--server-url", address], env, home)
+            failed += _client("HTTP", binary, {"url": address}, env, home)
+    return int(bool(failed))
+
+
+def _looks(transport: str, binary: Path, target: list[str], env: Mapping[str, str], home: Path) -> int:
+    began, failed = time.monotonic(), 0
+    for look in LOOKS:
+        command = [str(binary), str(node.INSPECTOR), "--cli", *look.arguments, *target]
+        done = _run(command, env, home)
+        linted = "--strict" not in look.arguments or not done.stderr.strip()
+        if done.returncode != look.code or look.shows not in done.stdout + done.stderr or not linted:
+            failed += 1
+            print(f"FAILED Inspector over {transport}, exit {done.returncode}: {' '.join(look.arguments)}")
+            print(done.stdout[-1000:], done.stderr[-2000:], sep="\n")
+    held = len(LOOKS) - failed
+    print(f"{'FAILED' if failed else 'ok    '} Inspector over {transport}: {held} of {len(LOOKS)}, {_since(began)}")
+    return failed
+
+
+def _client(transport: str, binary: Path, target: Mapping[str, object], env: Mapping[str, str], home: Path) -> int:
+    began = time.monotonic()
+    given = {"sdk": str(node.SCOPE / "sdk"), "calls": CALLS, **target}
+    done = _run([str(binary), str(Path(__file__).parent / "mcptools" / "client.mjs"), json.dumps(given)], env, home)
+    try:
+        seen = json.loads(done.stdout)
+    except ValueError:
+        seen = {"refused": [done.stderr[-1000:]], "kinds": {}}
+    kinds = seen["kinds"]
+    unanswered = [name for name in ANSWERED if kinds.get(name) != "ok"]
+    failed = bool(done.returncode or seen["refused"] or unanswered)
+    counts = ", ".join(f"{seen.get(key, 0)} {key}" for key in ("tools", "resources", "templates", "prompts"))
+    answered = sum(kind == "ok" for kind in kinds.values())
+    print(
+        f"{'FAILED' if failed else 'ok    '} TypeScript client over {transport}: {counts}; {len(kinds)} calls, "
+        f"{answered} with an answer, {len(kinds) - answered} with an error as result, {_since(began)}"
+    )
+    if failed:
+        print("refused:", *seen["refused"], "unanswered:", *(f"{n} ({kinds.get(n)})" for n in unanswered), sep="\n  ")
+    return int(failed)
+
+
+def _run(command: list[str], env: Mapping[str, str], home: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, env=dict(env), cwd=home, stdin=subprocess.DEVNULL, capture_output=True, text=True, encoding="utf-8",
+        errors="replace", timeout=SECONDS, check=False,
+    )  # fmt: skip
+
+
+def _since(began: float) -> str:
+    return f"{time.monotonic() - began:.1f} s"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
