@@ -60,7 +60,7 @@ RUNTIME = ("resource_uri", "resource_uris", "artifact", "artifacts", "workflow_i
 """Arguments that are resolved to parameters before the operation runs."""
 WITHHELD: Mapping[str, frozenset[str]] = {
     "tracking_notifications": frozenset({"mark_read"}),
-    "agent_profile_generate": frozenset({"install", "config", "dry_run", "yes"}),
+    "agent_profile_generate": frozenset({"root", "install", "config", "dry_run", "yes"}),
 }
 """Parameters that people alone may give: they consume what is read, or write outside the folders of this server."""
 _FEEDABLE = frozenset({"input", "files", "payload", "asin", "category", "graphs"})

@@ -41,7 +41,8 @@ class Context:
     """The environment, the clock, the streams and what is made from them.
 
     `services` caches objects that outlive one call (the cassette library, the HTTP session); `service()`
-    makes them on first use. `ask_secret` prompts a person without echo; only a terminal gives one.
+    makes them on first use. `ask_secret` prompts a person without echo and `agree` asks one; only a terminal gives
+    them.
     `tell` shows a line of progress. `interrupted_while_spending` is set when a live call was cut off by the user,
     `after_interrupt` to what that user should read then. With `offline` no call goes live, whatever asks for it.
     `under_way(abort)` stands around each request on the network; whoever stops the call calls `abort`.
@@ -57,6 +58,7 @@ class Context:
     stderr: TextIO = field(default_factory=lambda: sys.stderr)
     services: dict[str, Any] = field(default_factory=dict)
     ask_secret: Callable[[str], str] | None = None
+    agree: Callable[[str], bool] | None = None
     tell: Callable[[str], None] = _silent
     interrupted_while_spending: bool = False
     after_interrupt: str | None = None

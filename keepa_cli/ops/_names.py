@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+AGENT_PROFILE = "business.agent-profile"
 AUDIT_COST = "audit.cost"
 CATEGORIES_GET = "categories.get"
 CATEGORIES_SEARCH = "categories.search"
@@ -44,7 +45,7 @@ WORKFLOW_PLAN = "workflow.plan"
 WORKFLOW_RUN = "workflow.run"
 
 ALIASES = {
-    "agent.profile.generate": "business.agent-profile",
+    "agent.profile.generate": AGENT_PROFILE,
     "inventory.audit": INVENTORY,
     "research.context.query": RESEARCH_QUERY,
     "research.target.resolve": RESEARCH_RESOLVE,

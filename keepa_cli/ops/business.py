@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from keepa_cli.core.context import Context
 from keepa_cli.core.registry import Param, operation
+from keepa_cli.ops import _business_agent_profile as _agent_profile  # noqa: F401 - registers business.agent-profile
 from keepa_cli.ops import _business_profit as _profit  # noqa: F401 - registers business.profit
 from keepa_cli.ops._inputs import Fixtures, Inputs, Payload
 from keepa_cli.ops._names import FAST_MOVERS, INVENTORY, INVENTORY_AUDIT, MARKET_OPPORTUNITY, SELLER_METRICS, VELOCITY

@@ -85,6 +85,7 @@ def _run_leaf(op: Operation, values: dict[str, Any]) -> None:
     ctx = state.context
     ask = not state.as_json and ctx.stdin.isatty() and ctx.stderr.isatty()
     ctx.ask_secret = (lambda text: click.prompt(text, hide_input=True, err=True)) if ctx.stdin.isatty() else None
+    ctx.agree = (lambda question: click.confirm(question, err=True)) if ask else None
     if not state.as_json and (ctx.stderr.isatty() or merged.get("verbose")):
         ctx.tell = lambda text: _say(state, text)
     options = Options(
@@ -100,7 +101,7 @@ def _run_leaf(op: Operation, values: dict[str, Any]) -> None:
         no_cache=bool(merged.get("no_cache")),
         fresh=bool(merged.get("fresh")),
         find=ops.find,
-        confirm=(lambda question: click.confirm(question, err=True)) if ask else None,
+        confirm=ctx.agree,
     )
     try:
         result = run_operation(op, files.read(op, params, ctx), ctx, options)
