@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 
 from keepa_cli.interfaces.mcp.bodies import BODY_LIMIT, BODY_SECONDS, message_of, once, read_body
 from keepa_cli.interfaces.mcp.headers import Headers, accepts, is_json
@@ -115,7 +116,8 @@ class Guard:
             opening, body = message_of(body, dual=self.rules.dual)
         ident = None if modern else headers.one("mcp-session-id")
         scope["headers"] = headers.completed(len(body) if method == "POST" else None, stateless=modern)
-        answer = Answer(send, cors, scope, opening=opening and ident is None and not modern)
+        book = partial(self._book, ident=ident, method=method)
+        answer = Answer(send, cors, scope, book, opening=opening and ident is None and not modern)
         with ExitStack() as stack:
             if ident is not None:
                 stack.enter_context(self.rooms.using(ident))
@@ -125,7 +127,9 @@ class Guard:
             try:
                 await self.app(scope, once(body, receive if modern else None), answer.send)
             finally:
-                await self._book(answer, ident, method)
+                if answer.session is not None and answer.refused:
+                    self.rooms.left(answer.session)
+                    await self._end(answer.session)
 
     def _is_modern(self, headers: Headers) -> bool:
         """Whether a request belongs to the protocol without handshake and sessions."""
@@ -161,14 +165,10 @@ class Guard:
 
         await self.app(scope, once(b""), ignore)
 
-    async def _book(self, answer: Answer, ident: str | None, method: str) -> None:
-        """Keep count of sessions; one whose opening was refused is given back at once."""
+    def _book(self, answer: Answer, ident: str | None, method: str) -> None:
+        """Keep count of sessions."""
         if ident is None:
-            if answer.session is None:
-                return
-            if answer.refused:
-                await self._end(answer.session)
-            else:
+            if answer.session is not None:
                 self.rooms.entered(answer.session)
         elif answer.status == 404 or (method == "DELETE" and answer.status < 300):
             self.rooms.left(ident)

@@ -27,7 +27,7 @@ SPARE = 16
 
 def build_app(core: Core, rules: Rules, *, sse: bool, rooms: Rooms | None = None) -> Guard:
     """The ASGI application of one server."""
-    held = rooms or Rooms()
+    held = Rooms() if rooms is None else rooms
     held.on_left = core.drop
     return guarded(build_server(core), rules, sse=sse, rooms=held)
 
@@ -36,7 +36,7 @@ def guarded(server: Any, rules: Rules, *, sse: bool, rooms: Rooms | None = None)
     """A server of the SDK behind the guard."""
     from mcp.server.transport_security import TransportSecuritySettings
 
-    held = rooms or Rooms()
+    held = Rooms() if rooms is None else rooms
     server.middleware.insert(1, _timed)
     app = server.streamable_http_app(
         json_response=not sse,

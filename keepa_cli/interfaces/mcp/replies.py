@@ -34,10 +34,14 @@ class Refused(Exception):
 class Answer:
     """The SDK's answer on its way out: our headers, JSON for its plain texts, 504 for what took too long.
 
-    `refused` says of the answer to an `initialize` whether it is an error.
+    `refused` says of the answer to an `initialize` whether it is an error. `known` is called with the answer once its
+    status is known, before any of it is sent.
     """
 
-    def __init__(self, send: Send, cors: Pairs, scope: Scope, *, opening: bool) -> None:
+    def __init__(
+        self, send: Send, cors: Pairs, scope: Scope, known: Callable[[Answer], None], *, opening: bool
+    ) -> None:
+        self._known = known
         self._send, self._cors, self._scope, self._opening = send, cors, scope, opening
         self.status = 500
         self.session: str | None = None
@@ -59,6 +63,7 @@ class Answer:
         headers = Headers(event["headers"])
         self.status, self.session = event["status"], headers.one("mcp-session-id")
         if (headers.one("content-type") or "").startswith("text/event-stream"):
+            self._known(self)
             await self._send({**event, "headers": [*event["headers"], *self._cors]})
             return
         self._start = event
@@ -86,6 +91,7 @@ class Answer:
             body = _error(REFUSED, body.decode("utf-8", "replace")[:200], None)
             headers = [(k, v) for k, v in headers if k.lower() != b"content-type"]
             headers.append((b"content-type", b"application/json"))
+        self._known(self)
         length = (b"content-length", str(len(body)).encode())
         await self._send({**start, "status": self.status, "headers": [*headers, length, *self._cors]})
         await self._send({"type": "http.response.body", "body": body})
