@@ -168,10 +168,10 @@ class AgentSession:
             except KeepaCliError as error:
                 result = envelope.failed(op.name, error)
             except KeyboardInterrupt:
-                if not self._watch.stopped:
-                    raise
+                if not self._watch.stopped and threading.current_thread() is threading.main_thread():
+                    raise  # Ctrl-C of whoever runs this process
                 result = envelope.failed(op.name, _stopped(self.ctx))
-            except Exception as error:  # noqa: BLE001 - a defect must still be a well-formed answer
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - a defect must still be a well-formed answer
                 result = envelope.failed(op.name, internal_error(error))
             return self._finished(result, key, hit=hit)
 

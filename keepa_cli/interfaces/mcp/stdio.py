@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import logging
 import os
 import signal
 import sys
@@ -38,6 +39,7 @@ def serve(ctx: Context, *, live: bool, toolset: str | None, profile: str | None,
     reading, writing = claim()
     core = Core(ctx, live=live, toolset=toolset, profile=profile)
     server = build_server(core)
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # the SDK reports every client that goes away
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
 
