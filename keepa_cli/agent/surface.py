@@ -28,7 +28,7 @@ class Surface:
         self._pager = Pager(os.urandom(32))
 
     @cached_property
-    def tools(self) -> dict[str, Tool]:
+    def tools(self) -> Mapping[str, Tool]:
         return tools()
 
     def tools_list(self, params: Mapping[str, Any]) -> dict[str, Any]:

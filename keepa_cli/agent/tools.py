@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from types import MappingProxyType
 from typing import Any
 
 from keepa_cli import ops
@@ -210,10 +211,12 @@ def inactive_reason(tool: Tool, profile: Profile) -> str | None:
     return None
 
 
-def tools() -> dict[str, Tool]:
+@cache
+def tools() -> Mapping[str, Tool]:
     """Every tool whose operation exists, in the order of the table."""
     by_tool = {op.tool: op for op in ops.load_all()}
-    return {n: Tool(n, by_tool[n], title, groups) for n, (title, groups) in TABLE.items() if n in by_tool}
+    found = {n: Tool(n, by_tool[n], title, groups) for n, (title, groups) in TABLE.items() if n in by_tool}
+    return MappingProxyType(found)
 
 
 def of_toolset(found: Mapping[str, Tool], name: str) -> Iterator[Tool]:

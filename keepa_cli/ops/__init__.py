@@ -6,7 +6,9 @@ A family is imported when it is asked for. Modules whose names start with an und
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from keepa_cli.core.errors import KeepaCliError, Kind
@@ -14,10 +16,11 @@ from keepa_cli.core.registry import OPERATIONS, Operation
 from keepa_cli.ops._names import ALIASES
 
 
-def families() -> list[str]:
+@functools.cache
+def families() -> tuple[str, ...]:
     """The names of all families in alphabetical order, without importing them."""
     names = (file.stem for file in Path(__path__[0]).iterdir() if file.suffix == ".py")
-    return sorted(name.replace("_", "-") for name in names if not name.startswith("_"))
+    return tuple(sorted(name.replace("_", "-") for name in names if not name.startswith("_")))
 
 
 def load(family: str) -> list[Operation]:
@@ -46,14 +49,14 @@ def find(name: str) -> Operation:
     """The operation called `name`. Raises `unknown_command` with the nearest names."""
     name = ALIASES.get(name, name)
     family = name.partition(".")[0]
-    if family in families():
+    if name not in OPERATIONS and family in families():
         load(family)
     if name not in OPERATIONS:
         raise _unknown(name, [op.name for op in load_all()])
     return OPERATIONS[name]
 
 
-def _unknown(name: str, known: list[str]) -> KeepaCliError:
+def _unknown(name: str, known: Sequence[str]) -> KeepaCliError:
     import difflib
 
     close = difflib.get_close_matches(name, known, n=3)
