@@ -35,7 +35,9 @@ _BEARER = re.compile(rb"(?i)\b(bearer|basic)[ \t]+([A-Za-z0-9._~+/-]{8,}=*)")
 _PROSE = re.compile(rb"(?i)\b(key|token)[ \t]*:[ \t]*([A-Za-z0-9._~+/-]{16,}=*)")
 _QUOTED = re.compile(rf"(?i)(['\"])(?:{SECRET_FIELDS})\1[ \t]*:[ \t]*((['\"])[^'\"\r\n]*\3|[^\s,}}\[{{'\"]+)".encode())
 _USERINFO = re.compile(rb"(?i)\b[a-z][a-z0-9+.-]{0,20}://([^/?#\s@\"'<>]{1,512})@")
-_HINT = re.compile(rb"(?i)key|token|authorization|cookie|bearer|basic|://[^/?#\s@\"'<>]{1,512}@")
+_HINTS = r"(?i)key|token|authorization|cookie|bearer|basic|://[^/?#\s@\"'<>]{1,512}@"
+_HINT, _TEXT_HINT = re.compile(_HINTS.encode()), re.compile(_HINTS, re.ASCII)
+_MOST_NAMES = 4096
 
 
 def is_secret_name(name: object) -> bool:
@@ -49,6 +51,7 @@ class Redactor:
         self.secrets: list[str] = []
         self._needles: list[Needles] = []
         self._shortest = 0
+        self._plain: set[str] = set()
         for secret in secrets:
             self.add_secret(secret)
 
@@ -56,6 +59,7 @@ class Redactor:
         return f"Redactor({len(self.secrets)} secrets)"
 
     def add_secret(self, secret: str) -> None:
+        self._plain = set()
         for spelling in (secret, secret.strip()):
             if spelling and spelling not in self.secrets:
                 self.secrets.append(spelling)
@@ -106,6 +110,8 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """A message, log line or exception text without secrets."""
+        if not self._needles and not _TEXT_HINT.search(text):
+            return text
         raw = text.encode("utf-8", "surrogatepass")
         data = self.values(raw)
         if _HINT.search(data):
@@ -133,16 +139,29 @@ class Redactor:
             source, copy, schema = todo.pop()
             items = list(source.items()) if isinstance(source, dict) else list(enumerate(source))
             for name, item in items:
-                key = self.text(name) if isinstance(name, str) else name
+                if not isinstance(name, str) or name in self._plain:
+                    copy[name] = self._copied(item, copies, todo, name)
+                    continue
+                key = self._name(name)
                 if is_secret_name(name) and item is not None and not (schema and isinstance(item, dict)):
                     copy[key] = REDACTED
                     continue
                 copy[key] = self._copied(item, copies, todo, name)
         return top[0]
 
+    def _name(self, name: str) -> str:
+        """A key without secrets. Names come again and again: which of them are harmless is remembered."""
+        plain = self._plain  # another one once a secret is added meanwhile
+        key = self.text(name)
+        if key == name and not is_secret_name(name) and len(plain) < _MOST_NAMES:
+            plain.add(name)
+        return key
+
     def _copied(self, item: Any, copies: dict[int, Any], todo: list[tuple[Any, Any, bool]], name: Any) -> Any:
         if isinstance(item, str):
             return self.text(item)
+        if item is None or isinstance(item, int | float):
+            return item
         if isinstance(item, bytes):
             return self.body(item)
         if isinstance(item, dict):

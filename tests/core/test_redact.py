@@ -244,3 +244,10 @@ def test_text_never_raises_and_is_stable(text: str) -> None:
 def test_body_never_raises_and_is_stable(data: bytes) -> None:
     once = REDACTOR.body(data)
     assert REDACTOR.body(once) == once
+
+
+def test_a_name_that_was_harmless_is_not_once_it_holds_a_new_secret() -> None:
+    redactor = Redactor()
+    assert redactor.data({"abcdefghijklmnop": 1}) == {"abcdefghijklmnop": 1}
+    redactor.add_secret("abcdefghijklmnop")
+    assert redactor.data({"abcdefghijklmnop": 1}) == {REDACTED: 1}
