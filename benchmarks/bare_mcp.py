@@ -50,7 +50,7 @@ def http() -> None:
     from keepa_cli.interfaces.mcp.server import build_server
 
     app = build_server(Core(Context())).streamable_http_app(json_response=True)
-    listening = socket.socket()
+    listening = socket.socket(proto=socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))
     listening.listen(512)
     print(f"MCP at http://127.0.0.1:{listening.getsockname()[1]}/mcp", file=sys.stderr, flush=True)
