@@ -26,13 +26,14 @@ class Roots:
 
     @classmethod
     def of(cls, ctx: Context, *, anywhere: bool = False) -> Roots:
-        """KEEPA_CLI_MCP_ROOTS (a path list), else the working folder; the folder for outputs is always among them.
+        """KEEPA_CLI_MCP_ROOTS (a path list), else the working folder; the folders for outputs and for runs of workflows
+        are always among them.
 
         `anywhere` is for callers in this process, which reach every file without us."""
         if anywhere:
             return cls([Path(ctx.cwd.anchor)], ctx.cwd)
         named = [Path(p) for p in ctx.env.get(VARIABLE, "").split(os.pathsep) if p.strip()]
-        return cls([*(named or [ctx.cwd]), output_folder(ctx)], ctx.cwd)
+        return cls([*(named or [ctx.cwd]), output_folder(ctx), ctx.state_dir / "workflows"], ctx.cwd)
 
     def inside(self, text: str, field: str) -> Path:
         """The real path that `text` names. Raises `invalid_arguments` when it lies outside."""

@@ -9,23 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from keepa_cli.agent.arguments import Arguments
+from keepa_cli.agent.planrefs import CONTAINERS, settle
 from keepa_cli.agent.roots import Roots, output_folder
+from keepa_cli.agent.tools import FEEDABLE
 from keepa_cli.agent.uris import Uri, parse_uri
 from keepa_cli.core.context import Context
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.files import read_bytes, write_atomic
 from keepa_cli.core.registry import Operation
 
-CONTAINERS = ("steps", "outputs", "results", "step_outputs", "previous_outputs")
 FILE_LISTS = ("input", "files", "graphs")
 ACCEPTED = (
     "resource_uri keepa://research/{cache_key} of this session",
     "resource_uri keepa://output/{encoded_path}",
     "artifact with the earlier answer, or with output.path",
     "workflow_context with steps or outputs",
+    'references of a plan ({"$from": "step.NAME"}, {"$input": NAME}) with workflow_context.steps by name',
 )
-FEEDABLE = frozenset({*FILE_LISTS, "payload", "asin", "category"})
-"""Parameters that an earlier answer can give."""
 LARGEST = 64 << 20
 Cached = Callable[[str], Mapping[str, Any] | None]
 
@@ -44,10 +44,14 @@ def resolve(ctx: Context, roots: Roots, cached: Cached, op: Operation, asked: Ar
 
     What a caller gives as a parameter stays. Raises `missing_inputs` that names the fields and the accepted sources.
     """
+    record: dict[str, Any] = {"sources": [], "filled": [], "temporary_files": []}
+    record["from_steps"] = settle(op, asked.params, asked.runtime, cached, lambda data: _kept(ctx, data, record))
     found = Found()
     for where, value in _references(asked.runtime):
         _follow(found, where, value, roots, cached)
-    record = _fill(ctx, op, asked.params, found)
+    record["sources"] = [where for where, _ in found.payloads]
+    if not record["from_steps"]:
+        _fill(ctx, op, asked.params, found, record)
     lacking = [a.name for a in op.args if a.required and a.name not in asked.params]
     if lacking or not (record["filled"] or set(asked.params) & FEEDABLE):
         raise _missing(op, lacking, found)
@@ -143,10 +147,9 @@ def _has_content(value: Mapping[str, Any]) -> bool:
     )
 
 
-def _fill(ctx: Context, op: Operation, params: dict[str, Any], found: Found) -> dict[str, Any]:
+def _fill(ctx: Context, op: Operation, params: dict[str, Any], found: Found, record: dict[str, Any]) -> None:
     """Give the operation what it takes and was not given: files, a payload, ASINs, a category."""
     takes = {a.name: a for a in op.args}
-    record: dict[str, Any] = {"sources": [where for where, _ in found.payloads], "filled": [], "temporary_files": []}
     held = dict(found.files)
     name = next((n for n in FILE_LISTS if n in takes), None)
     if name and found.payloads and name not in params:
@@ -164,7 +167,6 @@ def _fill(ctx: Context, op: Operation, params: dict[str, Any], found: Found) -> 
                 params[wanted] = values if takes[wanted].many else values[0]
                 record[wanted] = values
                 record["filled"].append(wanted)
-    return record
 
 
 def _kept(ctx: Context, data: Any, record: dict[str, Any]) -> str:

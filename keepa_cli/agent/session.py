@@ -192,7 +192,7 @@ class AgentSession:
             return key, True, _resolved(kept, resolution)
         result = self._run(op, asked, profile, confirm)
         shown = self._shown(op, tool, result, key)
-        if result["ok"] and op.effect != "write_remote" and not asked.options.out and not asked.options.dry_run:
+        if result["ok"] and op.effect != "write_remote" and not asked.options.dry_run:
             self.cache.put(key, op.name, shown)
         return key, False, _resolved(shown, resolution)
 

@@ -64,7 +64,8 @@ WITHHELD: Mapping[str, frozenset[str]] = {
     "agent_profile_generate": frozenset({"root", "install", "config", "dry_run", "yes"}),
 }
 """Parameters that people alone may give: they consume what is read, or write outside the folders of this server."""
-_FEEDABLE = frozenset({"input", "files", "payload", "asin", "category", "graphs"})
+FEEDABLE = frozenset({"input", "files", "payload", "asin", "category", "graphs", "param"})
+"""Parameters that an earlier answer can give."""
 
 _TEXT, _FLAG, _OBJECT = {"type": "string"}, {"type": "boolean"}, {"type": "object"}
 
@@ -123,7 +124,7 @@ class Tool:
     @property
     def takes_runtime(self) -> bool:
         """Whether earlier answers can be handed to it by reference."""
-        return any(a.name in _FEEDABLE for a in self.op.args)
+        return any(a.name in FEEDABLE for a in self.op.args)
 
     @property
     def reaches_keepa(self) -> bool:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import json
 from pathlib import Path
 from typing import Any
@@ -137,3 +138,109 @@ def test_any_address_is_read_or_refused(name: str) -> None:
 def test_names_of_resources_differ() -> None:
     assert len({r.uri for r in RESOURCES}) == len(RESOURCES)
     assert len({t.uri for t in TEMPLATES}) == len(TEMPLATES)
+
+
+def test_every_resource_and_template_answers(session: AgentSession, home: Path) -> None:
+    """Each with something real; what needs the extra for figures is left out where it is not installed."""
+    (home / "work" / "a.json").write_text("[1]", "utf-8")
+    key = session.call_tool("products_get", {"asin": ASIN, "full": True, "view": "research"})["cache_key"]
+    session.task_results["t1"] = {"ok": True}
+    evidence = data("keepa://evidence/recent", session)["evidence"][0]["logical_path"]
+    plan = encode_text(json.dumps({"name": "product-research", "asin": ASIN}))
+    values = {
+        "schema/{name}": "schema/risk-taxonomy",
+        "fixtures/{name}": "fixtures/product_B0PPJ248DY",
+        "cassettes/{name}": "cassettes/product_B0PPJ248DY",
+        "cache-key/{command}/{encoded_params}": f"cache-key/products.get/{encode_text(json.dumps({'asin': ASIN}))}",
+        "workflow/{encoded_params}/policy": f"workflow/{plan}/policy",
+        "research/{cache_key}": f"research/{key}",
+        "research/{cache_key}/brief": f"research/{key}/brief",
+        "research/{cache_key}/graph": f"research/{key}/graph",
+        "research/{cache_key}/figures": f"research/{key}/figures",
+        "research/{cache_key}/figures/{figure_set}": f"research/{key}/figures/history",
+        "graphs/{root}": f"graphs/product:US:{ASIN}",
+        "toolsets/{toolset}": "toolsets/audit",
+        "tools/{name}": "tools/products_get",
+        "prompts/{name}": "prompts/product_research",
+        "asin/{asin}/fixture": f"asin/{ASIN}/fixture",
+        "evidence/{encoded_logical_path}": f"evidence/{encode_text(evidence)}",
+        "wiki/page/{slug}": "wiki/page/guides/categories",
+        "chunk/{encoded_path}": f"chunk/{encode_text('a.json')}",
+        "output/{encoded_path}": f"output/{encode_text('a.json')}",
+        "tasks/{task_id}/result": "tasks/t1/result",
+    }
+    assert {"keepa://" + name for name in values} == {t.uri for t in TEMPLATES}
+    for address in [r.uri.removeprefix("keepa://") for r in RESOURCES] + list(values.values()):
+        if "/figures" in address and importlib.util.find_spec("matplotlib") is None:
+            continue
+        (found,) = SURFACE.read("keepa://" + address, session)
+        assert len(str(found.get("text") or found["blob"])) > 2
+        if not address.startswith(("fixtures/", "wiki/", "guides/")):
+            assert len(str(found["text"]).encode()) <= 60_000
+
+
+def test_briefs_and_graphs_are_made_of_what_was_answered(session: AgentSession) -> None:
+    found = session.call_tool("products_get", {"asin": ASIN, "full": True, "view": "research"})
+    address = f"keepa://research/{found['cache_key']}"
+    brief = data(f"{address}/brief", session)
+    assert brief["view"] == "research_brief_export"
+    assert brief["decision_summary"]["statements"][0]["about"] == ASIN
+    graph = data(f"{address}/graph", session)
+    assert graph["summary"]["nodes"]["product"] >= 1
+    assert len(graph["research_graph"]["nodes"]) == sum(graph["summary"]["nodes"].values())
+    exported = session.call_tool("research_brief_export", {"resource_uri": address})
+    again = data(f"keepa://research/{exported['cache_key']}/brief", session)
+    assert again["decision_summary"] == exported["data"]["decision_summary"]
+    sources = data(f"keepa://graphs/product:US:{ASIN}", session)["sources"]
+    assert {"source": address, "command": "products.get"}.items() <= sources[0].items()
+    assert "keepa://fixtures/product_B0PPJ248DY_full" in {row["source"] for row in sources}
+    assert data("keepa://graphs/product:DE:" + ASIN, session)["count"] == 0
+
+
+def test_fixtures_of_an_asin_are_found_by_what_was_asked(session: AgentSession) -> None:
+    named = {row["name"] for row in data(f"keepa://asin/{ASIN}/fixture", session)["candidates"]}
+    assert {"product_B0PPJ248DY", "product_B0PPJ248DY_full"} <= named
+    body = json.loads(text("keepa://fixtures/products_kitchen_dining_best", session))
+    for product in body["products"]:
+        rows = data(f"keepa://asin/{product['asin']}/fixture", session)["candidates"]
+        assert "products_kitchen_dining_best" in {row["name"] for row in rows}
+
+
+def test_a_large_resource_is_cut_and_says_where_all_of_it_is(session: AgentSession) -> None:
+    held = {"ok": True, "command": "x", "data": {"research_graph": {"root": "r", "edges": [], "nodes": []}}}
+    held["data"]["research_graph"]["nodes"] = [
+        {"id": f"n{i}", "type": "product", "label": "x" * 90} for i in range(2000)
+    ]
+    session.cache.put("x:1", "x", held)
+    found = data("keepa://research/x:1/graph", session)
+    assert found["truncated"]
+    (link,) = found["mcp_resource_manifest"]["resources"]
+    assert len(json.loads(text(link["uri"], session))["data"]["research_graph"]["nodes"]) == 2000
+
+
+def test_views_keep_to_the_schemas_that_are_told(session: AgentSession) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    view, taxonomy = (data(f"keepa://schema/{n}", session) for n in ("products-agent-view", "risk-taxonomy"))
+    for schema in (view, taxonomy):
+        jsonschema.Draft202012Validator.check_schema(schema)
+    for profile in ("summary", "deal", "research", "audit"):
+        asked = {"asin": ASIN, "full": True, "view": profile}
+        answer = session.call_tool("products_get", asked)["data"]
+        jsonschema.validate(answer, view)
+        for product in answer["products"]:
+            if "risk_taxonomy" in product:
+                jsonschema.validate(product["risk_taxonomy"], taxonomy)
+            shown = next(p["sections"] for p in view["x-profiles"] if p["profile"] == profile)
+            assert set(product) - {"truncated"} <= set(shown)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"codes": ["other"], "items": []}, taxonomy)
+
+
+def test_mark_read_and_writing_a_client_are_for_people(session: AgentSession) -> None:
+    for name, argument in (("tracking_notifications", "mark_read"), ("agent_profile_generate", "install")):
+        for value in (True, False, "cursor"):
+            found = session.call_tool(name, {argument: value, "yes": True})
+            assert found["error"]["kind"] == "invalid_arguments"
+            assert found["error"]["details"]["field"] in {argument, "yes"}
+    assert session.call_tool("tracking_notifications", {})["ok"]
+    assert session.call_tool("agent_profile_generate", {"toolset": "business"})["data"]["clients"]["cursor"]

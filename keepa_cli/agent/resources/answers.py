@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from keepa_cli.agent.resources import library
 from keepa_cli.agent.resources.model import Content, Reading, as_json, not_found, tool_call
 from keepa_cli.agent.roots import output_folder
 from keepa_cli.agent.uris import decode_text
@@ -14,6 +15,7 @@ from keepa_cli.core.errors import KeepaCliError
 from keepa_cli.core.files import read_bytes
 
 LARGEST = 8 << 20
+BRIEF, MERGE, FIGURES, PLAN = "research_brief_export", "research_graph_merge", "figures_research", "workflow_plan"
 AUDITED = ("agent_brief", "brief", "data_quality", "evidence_index", "next_actions", "summary", "risk_summary", "view")
 KINDS = {
     ".json": "application/json", ".jsonl": "application/jsonl", ".csv": "text/csv", ".md": "text/markdown",
@@ -34,9 +36,9 @@ def research(reading: Reading) -> Content:
     if part == "":
         return as_json(_audit(reading, held, data))
     if part == "brief":
-        return as_json({k: v for k, v in data.items() if k != "research_graph"})
+        return as_json(data if data.get("view") == BRIEF else tool_call(reading, BRIEF, {"payload": dict(data)}))
     if part == "graph":
-        return as_json({"summary": _graph_summary(data), "research_graph": data.get("research_graph")})
+        return as_json(_graph(reading, data))
     if part == "figures":
         return as_json(_figures(reading, data, name or "all"))
     raise not_found(reading, "keepa://research/{cache_key}[/brief|/graph|/figures[/{figure_set}]]")
@@ -56,10 +58,27 @@ def _audit(reading: Reading, held: Mapping[str, Any], data: Mapping[str, Any]) -
     }
 
 
+def _graph(reading: Reading, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The graph of an answer; where it has one for each product, or none but products, all of them merged."""
+    if not isinstance(data.get("research_graph"), Mapping):
+        data = tool_call(reading, MERGE, {"payload": dict(data)})
+    return {"summary": _graph_summary(data), "research_graph": data["research_graph"]}
+
+
 def _graph_summary(data: Mapping[str, Any]) -> dict[str, Any] | None:
-    graph = data.get("research_graph")
-    if not isinstance(graph, Mapping):
-        return None
+    return next(_summaries(data), None)
+
+
+def _summaries(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Its own graph, else those of its products."""
+    products = data.get("products")
+    inner = [p.get("research_graph") for p in products if isinstance(p, Mapping)] if isinstance(products, list) else []
+    for graph in [data.get("research_graph"), *inner]:
+        if isinstance(graph, Mapping):
+            yield _summary(graph)
+
+
+def _summary(graph: Mapping[str, Any]) -> dict[str, Any]:
     counts: dict[str, int] = {}
     nodes, edges = graph.get("nodes"), graph.get("edges")
     for node in nodes if isinstance(nodes, list) else []:
@@ -71,21 +90,22 @@ def _graph_summary(data: Mapping[str, Any]) -> dict[str, Any] | None:
 def _figures(reading: Reading, data: Mapping[str, Any], chosen: str) -> dict[str, Any]:
     folder = output_folder(reading.session.ctx) / "figures"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return tool_call(reading, "figures_research", {"payload": dict(data), "figure_set": chosen, "out_dir": str(folder)})
+    return tool_call(reading, FIGURES, {"payload": dict(data), "figure_set": chosen, "out_dir": str(folder)})
 
 
 def graphs(reading: Reading) -> Content:
-    """Where graphs of that root come from: answers of this session and fixtures."""
-    rows = [row for row in _graph_rows(reading) if row["root"] == reading.uri.name]
-    return as_json({"root": reading.uri.name, "sources": rows, "count": len(rows)})
+    """Where graphs of that root come from: answers of this session, and fixtures whose request names it."""
+    root = reading.uri.name
+    rows = [row for row in _graph_rows(reading) if row["root"] == root]
+    rows += library.sources_of(reading, root)
+    return as_json({"root": root, "sources": rows, "count": len(rows)})
 
 
 def _graph_rows(reading: Reading) -> Iterator[dict[str, Any]]:
     for key in reading.session.cache.keys():  # noqa: SIM118 - not a mapping
         held = reading.session.cached(key)
         data = held.get("data") if held else None
-        summary = _graph_summary(data) if isinstance(data, Mapping) else None
-        if summary:
+        for summary in _summaries(data) if isinstance(data, Mapping) else ():
             yield {"source": f"keepa://research/{key}", "command": held["command"] if held else None, **summary}
 
 
@@ -103,7 +123,7 @@ def workflow_policy(reading: Reading) -> Content:
     """The policy, totals and steps of a plan in short; the plan itself is a tool call away."""
     if reading.uri.rest != "policy":
         raise not_found(reading, "keepa://workflow/{encoded_params}/policy")
-    plan = tool_call(reading, "workflow_plan", _encoded_params(reading, reading.uri.name))
+    plan = tool_call(reading, PLAN, _encoded_params(reading, reading.uri.name))
     steps = plan.get("steps")
     short = ("id", "tool", "command", "depends_on", "parallel_group", "worst_case_tokens", "requires_confirmation")
     rows = (

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qs
 
 from keepa_cli.agent.resources.model import Content, Reading, as_json, not_found
 from keepa_cli.core.errors import KeepaCliError
@@ -47,12 +49,62 @@ def cassette(reading: Reading) -> Content:
 
 
 def asin_fixture(reading: Reading) -> Content:
-    """Fixtures that answer for an ASIN, found by name and by evidence."""
+    """Fixtures that answer for an ASIN: their request names it, or their name does."""
     asin = reading.uri.name.upper()
     if not (len(asin) == 10 and asin.isalnum() and asin.isascii()) or reading.uri.rest != "fixture":
         raise not_found(reading, "keepa://asin/{asin}/fixture with an ASIN of 10 letters and digits")
-    rows = [row for row in _listing(reading) if asin in str(row["name"]).upper()]
+    asked = _requests(reading)
+    rows = [
+        {**row, "resource_uri": f"keepa://fixtures/{row['name']}"}
+        for row in _listing(reading)
+        if asin in str(row["name"]).upper() or asin in asked.get(row["fingerprint"], Asked()).values
+    ]
     return as_json({"asin": asin, "candidates": rows, "count": len(rows)})
+
+
+def sources_of(reading: Reading, root: str) -> list[dict[str, Any]]:
+    """Fixtures from whose answers a graph with that root can be made: `type:MARKETPLACE:id` stands in the request."""
+    from keepa_cli.keepa.domains import NAMES
+
+    _, _, rest = root.partition(":")
+    market, _, named = rest.partition(":")
+    domain = NAMES.get(market.lower())
+    if domain is None or not named:
+        return []
+    asked = _requests(reading)
+    found = []
+    for row in _listing(reading):
+        request = asked.get(row["fingerprint"], Asked())
+        if named in request.values and request.domain == str(domain.id):
+            found.append(
+                {
+                    "source": f"keepa://fixtures/{row['name']}",
+                    "root": root,
+                    "endpoint": row["endpoint"],
+                    "request": request.text,
+                }
+            )
+    return found
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The request of a recording, as its evidence names it."""
+
+    text: str = ""
+    values: frozenset[str] = frozenset()
+    domain: str | None = None
+
+
+def _requests(reading: Reading) -> dict[str, Asked]:
+    """Requests by fingerprint."""
+    found = {}
+    for row in _manifest(reading):
+        text = row.get("title", "").partition(": ")[2]
+        query = parse_qs(text.partition("?")[2])
+        values = {part for name in query for value in query[name] for part in (value, *value.split(","))}
+        found[row.get("fingerprint", "")] = Asked(text, frozenset(values), query.get("domain", [None])[0])
+    return found
 
 
 def evidence_recent(reading: Reading) -> Content:

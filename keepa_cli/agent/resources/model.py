@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from keepa_cli.agent.session import AgentSession
     from keepa_cli.agent.surface import Surface
 
+LARGEST = 60_000
 JSON, MARKDOWN = "application/json", "text/markdown"
 
 
@@ -79,6 +80,20 @@ class Template:
 
 def as_json(value: Any) -> Content:
     return Content(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+def bounded(reading: Reading, content: Content) -> Content:
+    """Content of at most 60 KB: what is larger is cut after whole items, says so, and names the file with all of it."""
+    if content.mime != JSON or content.text is None or len(content.text.encode("utf-8", "surrogatepass")) <= LARGEST:
+        return content
+    from hashlib import sha256
+
+    from keepa_cli.agent.compact import compacted
+
+    name = "resource-" + sha256(content.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    cut = compacted({"data": json.loads(content.text)}, name, reading.session.ctx)
+    found = cut.pop("data") | cut
+    return Content(json.dumps(found, ensure_ascii=False, separators=(",", ":")))
 
 
 def not_found(reading: Reading, why: str = "") -> ProtocolError:

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from keepa_cli.agent import profiles, prompts
+from keepa_cli.agent.planrefs import CONTAINERS
 from keepa_cli.agent.resources.model import MARKDOWN, Content, Reading, as_json, not_found, tool_call
-from keepa_cli.agent.runtime import ACCEPTED, CONTAINERS
-from keepa_cli.agent.tools import RUNTIME, RUNTIME_CALL, of_toolset
+from keepa_cli.agent.resources.schemas import GENERATED
+from keepa_cli.agent.runtime import ACCEPTED
+from keepa_cli.agent.tools import FEEDABLE, RUNTIME, RUNTIME_CALL, of_toolset
 
 GUIDES: Mapping[str, str] = {
     "cassette-promotion": "cassettes",
@@ -31,6 +33,8 @@ def schema(reading: Reading) -> Content:
     for path in (f"{name}.json", f"view/{name}.json", f"response/{name}.json", f"input/{name}.json"):
         if path in documents:
             return as_json(documents[path])
+    if name in GENERATED:
+        return as_json(GENERATED[name]())
     raise not_found(reading, f"schemas: {', '.join(sorted(documents))[:2000]}")
 
 
@@ -120,7 +124,7 @@ def runtime_contract(reading: Reading) -> Content:
     return as_json(
         {
             "runtime_arguments": list(RUNTIME),
-            "tools": [{"tool": t.name, "fills": [a.name for a in t.op.args if a.name in _FILLED]} for t in fed],
+            "tools": [{"tool": t.name, "fills": [a.name for a in t.op.args if a.name in FEEDABLE]} for t in fed],
             "containers": list(CONTAINERS),
             "accepted_sources": list(ACCEPTED),
             "record": "data.workflow_resolution",
@@ -128,9 +132,6 @@ def runtime_contract(reading: Reading) -> Content:
             "schema_resource_uri": f"keepa://schema/{RUNTIME_CONTRACT}",
         }
     )
-
-
-_FILLED = ("input", "files", "graphs", "payload", "asin", "category")
 
 
 def runtime_schema() -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keepa_cli.agent.resources import answers, library, reference
-from keepa_cli.agent.resources.model import MARKDOWN, Content, Read, Reading, Resource, Template, not_found
+from keepa_cli.agent.resources.model import MARKDOWN, Content, Read, Reading, Resource, Template, bounded, not_found
 from keepa_cli.agent.uris import SCHEME
 
 
@@ -55,6 +55,8 @@ TEMPLATES: tuple[Template, ...] = (
     _template("output/{encoded_path}", "output", "A file that a call wrote.", answers.file),
     _template("tasks/{task_id}/result", "task-result", "The result of a task.", answers.task_result),
 )
+BODIES = frozenset({"fixtures", "chunk", "output", "wiki", "zread", "guides", "tasks"})
+"""Families whose readers ask for a whole body."""
 _FIXED = {r.uri: r for r in RESOURCES}
 _FAMILIES = {
     "schema": reference.schema,
@@ -82,8 +84,9 @@ def read(reading: Reading) -> Content:
     """What stands at an address. Raises a ProtocolError for one that is not there."""
     fixed = _FIXED.get(reading.address)
     if fixed is not None:
-        return fixed.read(reading)
+        return bounded(reading, fixed.read(reading))
     family = _FAMILIES.get(reading.uri.collection)
     if family is None or not reading.uri.name:
         raise not_found(reading)
-    return family(reading)
+    found = family(reading)
+    return found if reading.uri.collection in BODIES else bounded(reading, found)
