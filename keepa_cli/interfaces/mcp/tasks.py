@@ -13,10 +13,11 @@ from typing import Any
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from keepa_cli.agent.problems import INVALID_PARAMS, METHOD_NOT_FOUND
 from keepa_cli.agent.tools import LONG
-from keepa_cli.interfaces.mcp.core import STATELESS, Core
+from keepa_cli.interfaces.mcp.core import Core
 
 LONGEST_TTL, USUAL_TTL = 24 * 3_600_000, 3_600_000
 POLL_MS = 500
@@ -174,9 +175,13 @@ def add_tasks(server: Server[Any], core: Core, ident_of: Callable[[Any], str]) -
     async def started(ctx: Any, call_next: Any) -> Any:
         params = ctx.params or {}
         asked = params.get("task")
-        if ctx.method != "tools/call" or asked is None or ident_of(ctx) == STATELESS:
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            if ctx.method.startswith("tasks/"):
+                raise MCPError(METHOD_NOT_FOUND, "Method not found")
             return await call_next(ctx)
-        name, arguments = params.get("name"), params.get("arguments") or {}
+        if ctx.method != "tools/call" or asked is None:
+            return await call_next(ctx)
+        name, arguments = params.get("name"), {} if params.get("arguments") is None else params["arguments"]
         if not isinstance(asked, Mapping) or not isinstance(name, str) or not isinstance(arguments, Mapping):
             raise MCPError(INVALID_PARAMS, "task is an object beside a name and an object of arguments")
         return {"task": tasks.start(ident_of(ctx), name, dict(arguments), asked).as_dict()}
