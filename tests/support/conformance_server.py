@@ -14,7 +14,6 @@ from typing import Any
 
 import anyio
 import mcp_types as types
-import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, PromptsListChanged, ToolsListChanged
 from mcp.shared.exceptions import MCPError
@@ -217,7 +216,7 @@ def main(arguments: list[str]) -> int:
     rules = http.rules_for("127.0.0.1", port, token=None, origins=(), dual=True)
     app = http.guarded(build(), rules, sse=given.sse)
     print(f"http://127.0.0.1:{port}/mcp", flush=True)
-    uvicorn.Server(http.settings(app)).run(sockets=[listening])
+    http.server(http.settings(app)).run(sockets=[listening])
     return 0
 
 

@@ -48,15 +48,47 @@ class Reply:
 
 
 def read_reply(sock: socket.socket, method: str = "POST") -> Reply | None:
-    """The next answer on a connection; None where it was closed without one."""
-    from http.client import HTTPResponse, RemoteDisconnected
-
-    response = HTTPResponse(sock, method=method)
+    """The next answer on a connection and not a byte more; None where it was closed without one."""
+    head = b""
     try:
-        response.begin()
-        return Reply(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
-    except (RemoteDisconnected, ConnectionError):
+        while not head.endswith(b"\r\n\r\n"):
+            byte = sock.recv(1)
+            if not byte:
+                return None
+            head += byte
+    except ConnectionError:
         return None
+    first, *lines = head.decode("latin-1").strip().split("\r\n")
+    headers = {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in lines)}
+    status = int(first.split()[1])
+    if method == "HEAD" or status == 204:
+        return Reply(status, headers, b"")
+    return Reply(status, headers, _body(sock, headers))
+
+
+def _body(sock: socket.socket, headers: Mapping[str, str]) -> bytes:
+    if "content-length" in headers:
+        return _exactly(sock, int(headers["content-length"]))
+    if headers.get("transfer-encoding") != "chunked":
+        return b"".join(iter(lambda: sock.recv(65536), b""))
+    found = b""
+    while True:
+        line = b""
+        while not line.endswith(b"\r\n"):
+            line += _exactly(sock, 1)
+        size = int(line, 16)
+        found += _exactly(sock, size + 2)[:size]
+        if not size:
+            return found
+
+
+def _exactly(sock: socket.socket, count: int) -> bytes:
+    found = bytearray()
+    while len(found) < count:
+        part = sock.recv(count - len(found))
+        assert part, "the connection was closed in the middle of an answer"
+        found += part
+    return bytes(found)
 
 
 @dataclass
@@ -158,7 +190,7 @@ def running(
     core = Core(ctx, live=live)
     held = Rooms() if rooms is None else rooms
     guard = http.build_app(core, made, sse=sse, rooms=held)
-    server = uvicorn.Server(http.settings(guard))
+    server = http.server(http.settings(guard))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     until = time.monotonic() + 20

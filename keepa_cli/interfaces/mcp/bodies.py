@@ -13,8 +13,9 @@ from keepa_cli.interfaces.mcp.replies import Event, Receive, Refused
 BODY_LIMIT = 4 << 20
 BODY_SECONDS = 30.0
 """A body that is not there by then is not waited for."""
-DRAIN_BYTES, DRAIN_SECONDS = 16 << 20, 2.0
-"""What is read and thrown away of a body that is too large: a client that still writes sees no answer otherwise."""
+DRAIN_BYTES, DRAIN_SECONDS, PAUSE_SECONDS = 16 << 20, 2.0, 0.3
+"""What is read and thrown away of a body that is too large, until it pauses: a client that still writes sees no answer
+otherwise."""
 
 
 async def read_body(headers: Headers, receive: Receive, limit: int, seconds: float = BODY_SECONDS) -> bytes:
@@ -55,7 +56,7 @@ async def _drained(receive: Receive, limit: int, *, more: bool = True) -> Refuse
     try:
         async with asyncio.timeout(DRAIN_SECONDS):
             while more and left > 0:
-                event = await receive()
+                event = await asyncio.wait_for(receive(), PAUSE_SECONDS)
                 left -= len(event.get("body", b""))
                 more = bool(event.get("more_body")) and event["type"] != "http.disconnect"
     except TimeoutError:

@@ -127,8 +127,7 @@ class Guard:
             try:
                 await self.app(scope, once(body, receive if modern else None), answer.send)
             finally:
-                if answer.session is not None and answer.refused:
-                    self.rooms.left(answer.session)
+                if answer.session is not None and ident is None and not answer.whole:
                     await self._end(answer.session)
 
     def _is_modern(self, headers: Headers) -> bool:
@@ -148,11 +147,11 @@ class Guard:
             return
         if oldest is None:
             raise Refused(503, "All sessions are in use.", retry_after=str(self.rooms.retry_after()))
-        self.rooms.left(oldest)
         await self._end(oldest)
 
     async def _end(self, ident: str) -> None:
-        """Let the SDK end a session, as if its client had."""
+        """Forget a session and let the SDK end it, as if its client had."""
+        self.rooms.left(ident)
         headers = [(b"mcp-session-id", ident.encode()), (b"accept", b"application/json"), (b"host", b"localhost")]
         scope = {
             "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "DELETE", "scheme": "http",
@@ -165,10 +164,12 @@ class Guard:
 
         await self.app(scope, once(b""), ignore)
 
-    def _book(self, answer: Answer, ident: str | None, method: str) -> None:
+    async def _book(self, answer: Answer, ident: str | None, method: str) -> None:
         """Keep count of sessions."""
         if ident is None:
-            if answer.session is not None:
+            if answer.session is not None and answer.refused:
+                await self._end(answer.session)
+            elif answer.session is not None and answer.status < 400:
                 self.rooms.entered(answer.session)
         elif answer.status == 404 or (method == "DELETE" and answer.status < 300):
             self.rooms.left(ident)

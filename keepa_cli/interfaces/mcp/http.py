@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 TIMEOUT_ERROR = -32003
 HTTP_PORT = 80
+AT_ONCE, QUEUED = 128, 2048
+"""Connections taken at once, before any of them is read: few enough that none of them has to give way to the rest; and
+those that the system keeps meanwhile."""
 SPARE = 16
 """Sessions beyond our cap that the SDK may hold for a moment while one gives way."""
 
@@ -114,8 +117,6 @@ def serve(
     dual: bool = True,
 ) -> int:
     """Serve until Ctrl-C; the exit code. Raises where the address cannot be listened at."""
-    import uvicorn
-
     token = ctx.env.get(token_env, "").strip() if token_env else None
     if token_env and not token:
         raise invalid(f"The environment variable {token_env} holds no token.", field="token_env", value=token_env)
@@ -132,7 +133,7 @@ def serve(
     ctx.stderr.write(f"MCP at http://{host}:{bound}{PATH} ({'live' if live else 'recordings only'}). Ctrl-C ends it.\n")
     ctx.stderr.flush()
     try:
-        uvicorn.Server(config).run(sockets=[listening])
+        server(config).run(sockets=[listening])
     except KeyboardInterrupt:
         return int(ExitCode.INTERRUPTED)
     finally:
@@ -149,8 +150,21 @@ def settings(app: Guard) -> uvicorn.Config:
     return uvicorn.Config(
         app, http=Door, ws="none", lifespan="on", log_level="critical", access_log=False, timeout_keep_alive=75,
         limit_concurrency=2 * MOST_CONNECTIONS, timeout_graceful_shutdown=3, server_header=False, date_header=False,
-        h11_max_incomplete_event_size=64 << 10, backlog=2048,
+        h11_max_incomplete_event_size=64 << 10, backlog=AT_ONCE,
     )  # fmt: skip
+
+
+def server(config: uvicorn.Config) -> uvicorn.Server:
+    """A server whose queue of connections is longer than what it takes at once; asyncio makes them the same."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[Any] | None = None) -> None:
+            await super().startup(sockets)
+            for listening in sockets or ():
+                listening.listen(QUEUED)
+
+    return Server(config)
 
 
 def listen(host: str, port: int) -> Any:
@@ -163,7 +177,7 @@ def listen(host: str, port: int) -> Any:
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((host.strip("[]"), port))
-        found.listen(2048)
+        found.listen(QUEUED)
     except OSError as error:
         found.close()
         raise KeepaCliError(

@@ -35,17 +35,17 @@ class Answer:
     """The SDK's answer on its way out: our headers, JSON for its plain texts, 504 for what took too long.
 
     `refused` says of the answer to an `initialize` whether it is an error. `known` is called with the answer once its
-    status is known, before any of it is sent.
+    status is known, before any of it is sent, and again before the last of it where it turns out to be refused.
     """
 
     def __init__(
-        self, send: Send, cors: Pairs, scope: Scope, known: Callable[[Answer], None], *, opening: bool
+        self, send: Send, cors: Pairs, scope: Scope, known: Callable[[Answer], Awaitable[None]], *, opening: bool
     ) -> None:
         self._known = known
         self._send, self._cors, self._scope, self._opening = send, cors, scope, opening
         self.status = 500
         self.session: str | None = None
-        self.refused = opening
+        self.refused = self.whole = False
         self._start: Event | None = None
         self._body = bytearray()
 
@@ -63,7 +63,7 @@ class Answer:
         headers = Headers(event["headers"])
         self.status, self.session = event["status"], headers.one("mcp-session-id")
         if (headers.one("content-type") or "").startswith("text/event-stream"):
-            self._known(self)
+            await self._known(self)
             await self._send({**event, "headers": [*event["headers"], *self._cors]})
             return
         self._start = event
@@ -75,6 +75,9 @@ class Answer:
             if not event.get("more_body"):
                 last = [line[5:] for line in bytes(self._body).splitlines() if line.startswith(b"data:")]
                 self.refused = self.status >= 400 or not last or _is_error(last[-1])
+                if self.refused:
+                    await self._known(self)
+        self.whole = not event.get("more_body")
         await self._send(event)
 
     async def _finish(self) -> None:
@@ -91,7 +94,8 @@ class Answer:
             body = _error(REFUSED, body.decode("utf-8", "replace")[:200], None)
             headers = [(k, v) for k, v in headers if k.lower() != b"content-type"]
             headers.append((b"content-type", b"application/json"))
-        self._known(self)
+        await self._known(self)
+        self.whole = True
         length = (b"content-length", str(len(body)).encode())
         await self._send({**start, "status": self.status, "headers": [*headers, length, *self._cors]})
         await self._send({"type": "http.response.body", "body": body})
