@@ -69,7 +69,7 @@ class AgentSession:
             tell=self._watch.tell,
             under_way=self._watch.under_way,
         )
-        self.ctx.ask_secret = None
+        self.ctx.ask_secret, self.ctx.redactor = None, ctx.redactor
         self.roots = roots or Roots.of(self.ctx, anywhere=anywhere)
         _ = self.ctx.redactor, self.ctx.settings
         self._closed_ctx = replace(self.ctx, offline=True)

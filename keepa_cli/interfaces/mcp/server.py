@@ -69,7 +69,7 @@ def build_server(core: Core) -> Server[Any]:
     server: Server[Any] = TaskServer(NAME, version=__version__, title=TITLE, instructions=INSTRUCTIONS, **handlers)
     server.get_tool_input_schema = surface.schema_of  # or the SDK lists all tools for every call without a session
     server.middleware.clear()  # tracing of the SDK: nobody listens
-    server.middleware.append(_quiet)
+    server.middleware.append(_quiet(core))
     server.middleware.append(_lifted(core))
     add_tasks(server, core, ident_of)
     return server
@@ -98,19 +98,24 @@ def _reporter(ctx: Any) -> Callable[[float, float | None, str], None] | None:
     return report
 
 
-async def _quiet(ctx: Any, call_next: Next) -> Any:
-    """No text of an exception reaches the wire."""
-    try:
-        return await call_next(ctx)
-    except ProtocolError as problem:
-        raise MCPError(problem.code, problem.message, problem.data or None) from None
-    except (MCPError, anyio.get_cancelled_exc_class()):
-        raise
-    except Exception as error:  # noqa: BLE001 - a defect must not tell paths or secrets
-        if type(error).__name__ == "ValidationError":
-            raise MCPError(INVALID_PARAMS, "Invalid request parameters") from None
-        print(f"keepa_mcp: internal error: {type(error).__name__}", file=sys.stderr)
-        raise MCPError(SERVER_ERROR, "Internal error") from None
+def _quiet(core: Core) -> Any:
+    """No text of an exception reaches the wire, and no secret in ours."""
+
+    async def middleware(ctx: Any, call_next: Next) -> Any:
+        try:
+            return await call_next(ctx)
+        except ProtocolError as problem:
+            clean = core.ctx.redactor.data([problem.message, problem.data or None])
+            raise MCPError(problem.code, *clean) from None
+        except (MCPError, anyio.get_cancelled_exc_class()):
+            raise
+        except Exception as error:  # noqa: BLE001 - a defect must not tell paths or secrets
+            if type(error).__name__ == "ValidationError":
+                raise MCPError(INVALID_PARAMS, "Invalid request parameters") from None
+            print(f"keepa_mcp: internal error: {type(error).__name__}", file=sys.stderr)
+            raise MCPError(SERVER_ERROR, "Internal error") from None
+
+    return middleware
 
 
 def _lifted(core: Core) -> Any:
