@@ -18,6 +18,11 @@ LIMIT = 44_000
 MOST_LINKS = 60
 
 
+FAILURE = 16_000
+"""A failure stands in the text a second time, whole."""
+MOST_KEYS, DEEPEST = 25, 12
+
+
 def compacted(result: dict[str, Any], key: str, ctx: Context) -> dict[str, Any]:
     """`result` as it is where it fits. Else the whole answer goes to a file, long lists and texts are cut after whole
     items, `data.truncated` tells what was cut, and `mcp_resource_manifest` where everything is."""
@@ -51,6 +56,30 @@ def _files(data: Any) -> list[dict[str, Any]]:
 def _resource(kind: str, path: str) -> dict[str, Any]:
     mime = mimetypes.guess_type(path)[0] or "application/octet-stream"
     return {"uri": f"{SCHEME}{kind}/{encode_text(path)}", "type": kind, "path": path, "mimeType": mime}
+
+
+def failure(result: dict[str, Any]) -> dict[str, Any]:
+    """A failed answer as it is where it is short; else its long texts and lists are cut. What was wrong is enough."""
+    found: dict[str, Any] = result
+    for length, count in ((2000, 50), (400, 20), (100, 5)):
+        if _size(found) <= FAILURE:
+            break
+        found = _trimmed(result, length, count, 0)
+    return found
+
+
+def _trimmed(value: Any, length: int, count: int, depth: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= length else f"{value[:length]}... ({len(value)} characters)"
+    if depth > DEEPEST:
+        return None
+    if isinstance(value, Mapping):
+        kept = list(value.items())[: max(count, MOST_KEYS)]
+        return {_trimmed(k, length, count, depth): _trimmed(v, length, count, depth + 1) for k, v in kept}
+    if isinstance(value, list | tuple):
+        kept = [_trimmed(v, length, count, depth + 1) for v in value[:count]]
+        return kept if len(value) <= count else [*kept, f"... ({len(value)} in all)"]
+    return value
 
 
 def _without_body(data: Any) -> Any:

@@ -11,6 +11,7 @@ from keepa_cli.core.context import Context
 from keepa_cli.core.errors import KeepaCliError, Kind
 
 VARIABLE = "KEEPA_CLI_MCP_ROOTS"
+MOST_PATHS = 1000
 READS = frozenset(
     {"input", "inputs", "files", "file", "plan", "selection_file", "figure", "figures", "graphs", "paths"}
 )
@@ -39,7 +40,10 @@ class Roots:
         """The real path that `text` names. Raises `invalid_arguments` when it lies outside."""
         if "\x00" in text or not text.strip():
             raise _outside(text, field, self.folders)
-        path = Path(os.path.realpath(self.cwd / Path(text).expanduser()))
+        try:
+            path = Path(os.path.realpath(self.cwd / Path(text).expanduser()))
+        except (RuntimeError, OSError, ValueError):  # the home of an unknown user, a name that no system takes
+            raise _outside(text, field, self.folders) from None
         if not any(path == folder or folder in path.parents for folder in self.folders):
             raise _outside(text, field, self.folders)
         return path
@@ -47,7 +51,10 @@ class Roots:
     def check(self, params: Mapping[str, Any]) -> Mapping[str, Path]:
         """The files that `params` name to be read, by what was given. Raises for any path outside."""
         found: dict[str, Path] = {}
-        for name, text in _paths(params):
+        named = list(_paths(params))
+        if len(named) > MOST_PATHS:
+            raise _too_many(named[0][0], len(named))
+        for name, text in named:
             path = self.inside(text, name)
             if name in READS:
                 found[text] = path
@@ -63,6 +70,14 @@ def _paths(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in params.items():
         if name in READS | WRITES:
             yield from ((name, v) for v in (value if isinstance(value, list) else [value]) if isinstance(v, str))
+
+
+def _too_many(field: str, count: int) -> KeepaCliError:
+    return KeepaCliError(
+        Kind.INVALID_ARGUMENTS,
+        f"A call takes at most {MOST_PATHS} paths, not {count}.",
+        details={"field": field, "allowed": MOST_PATHS, "value": count},
+    )
 
 
 def _outside(text: str, field: str, folders: list[Path]) -> KeepaCliError:

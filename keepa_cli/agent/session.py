@@ -10,7 +10,7 @@ from typing import Any
 from keepa_cli import ops
 from keepa_cli.agent import profiles
 from keepa_cli.agent.arguments import Arguments, CallOptions, split
-from keepa_cli.agent.compact import compacted
+from keepa_cli.agent.compact import compacted, failure
 from keepa_cli.agent.problems import bad_params
 from keepa_cli.agent.roots import Roots
 from keepa_cli.agent.runtime import resolve
@@ -173,7 +173,8 @@ class AgentSession:
                 result = envelope.failed(op.name, _stopped(self.ctx))
             except (Exception, SystemExit) as error:  # noqa: BLE001 - a defect must still be a well-formed answer
                 result = envelope.failed(op.name, internal_error(error))
-            return self._finished(result, key, hit=hit)
+            found = self._finished(result, key, hit=hit)
+            return found if tool is None or found["ok"] else failure(found)
 
     def _answer(
         self, op: Operation, tool: Tool | None, given: Mapping[str, Any], confirm: Confirm | None
@@ -273,7 +274,7 @@ class AgentSession:
 
     def _shown(self, op: Operation, tool: Tool | None, result: dict[str, Any], key: str) -> dict[str, Any]:
         clean: dict[str, Any] = self.ctx.redactor.data(dict(result))
-        return clean if tool is None else compacted(clean, key, self.ctx)
+        return clean if tool is None or not clean["ok"] else compacted(clean, key, self.ctx)
 
     def _finished(self, result: Mapping[str, Any], key: str, *, hit: bool) -> dict[str, Any]:
         extra = {"cache_key": key, "cache_hit": hit, "budget_ledger": self.budget_ledger()}
