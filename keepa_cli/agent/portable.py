@@ -13,7 +13,13 @@ TEXT_OR_LIST = frozenset({"asin", "code", "seller"})
 """Lists that clients also give as one text; lists of anything else are shown as lists, though one item is taken too."""
 _WIDE = 9999
 _RANGE = "MIN..MAX"
-_HELP = {"DOMAIN": "Marketplace: US, DE, co.jp ..."}
+_HELP = {
+    "DOMAIN": "Marketplace, such as US, DE or co.jp",
+    "input": "JSON files: answers, views or graphs",
+    "filter": "FIELD=VALUE: any other field of the selection",
+    "availability": "-1 none, 0 in stock, 1 pre-order, 2 unknown, 3 back-order, 4 late",
+}
+"""By metavar or name: what would be cut in the middle."""
 _WORDS = re.compile(r"[\w-]+(\|[\w-]+)+")
 _SENTENCE = re.compile(r"(?<=[\w)\"'%])[.;] +(?=[A-Z-])")
 _PART = re.compile("; |: | \\(|, ")
@@ -21,29 +27,32 @@ _FLAG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)")
 
 
 def parameter(arg: Arg, help_: str | None = None) -> dict[str, Any]:
-    """The schema of a parameter: one type each, no references, no examples, bounds where they say something."""
+    """The schema of a parameter: one type each, no references, no examples, no bounds that go without saying."""
     found = _one_type(arg_schema(arg))
     many = found.pop("anyOf", None)
     if many:
         text, listed = many
         found = ({"anyOf": [text, listed]} if arg.name in TEXT_OR_LIST else listed) | found
-    told = brief(help_ or _HELP.get(arg.spec.metavar or "") or arg.spec.help or "")
+    told = brief(help_ or _HELP.get(arg.spec.metavar or "") or _HELP.get(arg.name) or arg.spec.help or "")
     return found | {"description": f"{_RANGE}: {told}" if arg.spec.metavar == _RANGE else told}
 
 
 def brief(text: str) -> str:
-    """The first sentence, cut where a part of it ends."""
+    """The first sentence, cut where a part of it ends; the price is kept where there is room for it."""
     first = _SENTENCE.split(arguments(text), maxsplit=1)[0].rstrip(".")
     if len(first) <= LONGEST_HELP:
         return first
-    ends = [
-        m
-        for m in _PART.finditer(first, 12, LONGEST_HELP)
-        if first.count("(", 0, m.start()) == first.count(")", 0, m.start())
-    ]
+    ends = [m for m in _PART.finditer(first, 12, LONGEST_HELP) if _closed(first[: m.start()])]
     if not ends:
-        return first[: first.rfind(" ", 0, LONGEST_HELP)] + "…"
-    return first[: ends[-1].start()] + ("…" if ends[-1][0] == ", " else "")
+        space = first.rfind(" ", 0, LONGEST_HELP)
+        return first[: space if space > 0 else LONGEST_HELP] + "…"
+    whole = [m for m in ends if m[0] != ", "]
+    last = ends[-1] if "token" in first[: ends[-1].start()] or not whole else whole[-1]
+    return first[: last.start()] + ("…" if last[0] == ", " else "")
+
+
+def _closed(text: str) -> bool:
+    return text.count("(") == text.count(")")
 
 
 def summary(text: str) -> str:
@@ -72,6 +81,8 @@ def _one_type(schema: dict[str, Any]) -> dict[str, Any]:
         found.pop("maximum", None)
     if found.get("maximum", 0) >= _WIDE:
         del found["maximum"]
+    if found.get("minimum") in (0, 1):
+        del found["minimum"]
     pattern = found.pop("pattern", "")
     if _WORDS.fullmatch(pattern):
         found["enum"] = pattern.split("|")

@@ -42,7 +42,7 @@ class Roots:
             raise _outside(text, field, self.folders)
         try:
             path = Path(os.path.realpath(self.cwd / Path(text).expanduser()))
-        except (RuntimeError, OSError, ValueError):  # the home of an unknown user, a name that no system takes
+        except (ValueError, OSError, RuntimeError):  # half characters, too long a name, no such user
             raise _outside(text, field, self.folders) from None
         if not any(path == folder or folder in path.parents for folder in self.folders):
             raise _outside(text, field, self.folders)

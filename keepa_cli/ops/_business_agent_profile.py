@@ -97,11 +97,18 @@ def _command(ctx: Context) -> tuple[str, tuple[str, ...]]:
 
 
 def _roots(ctx: Context, roots: list[str]) -> str | None:
-    folders = [str(ctx.cwd / Path(r).expanduser()) for r in roots]
+    folders = [str(_place(ctx, r, "root")) for r in roots]
     lacking = next((f for f in folders if not Path(f).is_dir()), None)
     if lacking:
         raise invalid(f"{lacking} is no folder.", field="root", value=lacking)
     return os.pathsep.join(folders) or None
+
+
+def _place(ctx: Context, text: str, field: str) -> Path:
+    try:
+        return ctx.cwd / Path(text).expanduser()
+    except RuntimeError:
+        raise invalid(f"The home that {text[:80]} names is unknown.", field=field, value=text) from None
 
 
 def _described(ctx: Context, client: Client, server: Server) -> dict[str, Any]:
@@ -131,7 +138,7 @@ def _installed(
             value=server.names[0],
         )
     usual = None if config else client.path(ctx.env, str(ctx.cwd), sys.platform)
-    path = ctx.cwd / Path(config).expanduser() if config else Path(str(usual))
+    path = _place(ctx, config, "config") if config else Path(str(usual))
     change = planned(client, server, path)
     data = {"client": client.name, "path": str(path), "created": not change.exists, "diff": change.diff}
     if path.is_symlink():

@@ -11,6 +11,7 @@ def test_a_help_text_ends_where_a_part_of_it_ends() -> None:
     assert brief("Needs --only-live-offers. More.") == "Needs only_live_offers"
     long = "Fetch 20-100 marketplace offers: 6 tokens per page of 10 (and more of them), per product."
     assert brief(long) == "Fetch 20-100 marketplace offers: 6 tokens per page of 10"
+    assert brief("x" * 100) == "x" * LONGEST_HELP + "…"
     assert brief("One two three four five six seven eight, nine, ten eleven twelve thirteen.").endswith("…")
 
 

@@ -119,7 +119,7 @@ def test_files_are_read_inside_the_roots_only(session: AgentSession, home: Path)
     assert data("keepa://output/" + encode_text("a.json"), session) == [1]
     (picture,) = SURFACE.read("keepa://chunk/" + encode_text("p.png"), session)
     assert base64.b64decode(picture["blob"]).startswith(b"\x89PNG")
-    for name in ("../outside.json", "key.pem", "missing.json", "/etc/passwd", "~/x.json"):
+    for name in ("../outside.json", "key.pem", "missing.json", "/etc/passwd", "~/x.json", "~nobody-of-that-name/x"):
         with pytest.raises(ProtocolError):
             SURFACE.read("keepa://output/" + encode_text(name), session)
 
@@ -230,8 +230,6 @@ def test_views_keep_to_the_schemas_that_are_told(session: AgentSession) -> None:
         for product in answer["products"]:
             if "risk_taxonomy" in product:
                 jsonschema.validate(product["risk_taxonomy"], taxonomy)
-            shown = next(p["sections"] for p in view["x-profiles"] if p["profile"] == profile)
-            assert set(product) - {"truncated"} <= set(shown)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"codes": ["other"], "items": []}, taxonomy)
 

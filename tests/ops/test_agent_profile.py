@@ -258,7 +258,8 @@ def test_roots_are_folders_and_stand_in_the_entry(ctx: Context, home: Path) -> N
     install(ctx, "claude-desktop", root=["."])
     held = entries(file_of(ctx, "claude-desktop"), "claude-desktop")["keepa"]
     assert held["env"] == {"KEEPA_CLI_MCP_ROOTS": str(home / "work")}
-    assert profile(ctx, root=["missing"])["error"]["kind"] == "invalid_arguments"
+    for lacking in ("missing", "~nobody-of-that-name/x"):
+        assert profile(ctx, root=[lacking])["error"]["kind"] == "invalid_arguments"
 
 
 @pytest.mark.parametrize(

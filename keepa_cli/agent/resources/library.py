@@ -45,6 +45,8 @@ def cassette(reading: Reading) -> Content:
         found = _cassettes_files.described(reading.session.ctx, reading.uri.name)
     except KeepaCliError as error:
         raise not_found(reading, error.message) from None
+    except RuntimeError:  # the home of an unknown user
+        raise not_found(reading) from None
     return as_json(reading.session.ctx.redactor.data(found))
 
 

@@ -79,12 +79,12 @@ class Template:
 
 
 def as_json(value: Any) -> Content:
-    return Content(json.dumps(value, ensure_ascii=False, indent=1))
+    return Content(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def bounded(reading: Reading, content: Content) -> Content:
     """Content of at most 60 KB: what is larger is cut after whole items, says so, and names the file with all of it."""
-    if content.mime != JSON or content.text is None or len(content.text.encode("utf-8", "surrogatepass")) <= LARGEST:
+    if content.mime != JSON or content.text is None or _size(content.text) <= LARGEST:
         return content
     from hashlib import sha256
 
@@ -92,8 +92,11 @@ def bounded(reading: Reading, content: Content) -> Content:
 
     name = "resource-" + sha256(content.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     cut = compacted({"data": json.loads(content.text)}, name, reading.session.ctx)
-    found = cut.pop("data") | cut
-    return Content(json.dumps(found, ensure_ascii=False, separators=(",", ":")))
+    return as_json(cut.pop("data") | cut)
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def not_found(reading: Reading, why: str = "") -> ProtocolError:

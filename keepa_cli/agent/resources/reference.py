@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from keepa_cli.agent import profiles, prompts
@@ -24,18 +25,24 @@ RUNTIME_CONTRACT = "workflow-runtime-contract"
 
 def schema(reading: Reading) -> Content:
     """A schema by its stable name, or by its path in the schema folder."""
-    from keepa_cli.ops import _schemas
-
     name = "/".join(p for p in (reading.uri.name, reading.uri.rest) if p).removesuffix(".json")
     if name == RUNTIME_CONTRACT:
         return as_json(runtime_schema())
-    documents = _schemas.documents()
+    documents = _documents()
     for path in (f"{name}.json", f"view/{name}.json", f"response/{name}.json", f"input/{name}.json"):
         if path in documents:
             return as_json(documents[path])
     if name in GENERATED:
         return as_json(GENERATED[name]())
     raise not_found(reading, f"schemas: {', '.join(sorted(documents))[:2000]}")
+
+
+@cache
+def _documents() -> dict[str, dict[str, Any]]:
+    """Every schema by its path: the same for the life of the process."""
+    from keepa_cli.ops import _schemas
+
+    return _schemas.documents()
 
 
 def guide(reading: Reading) -> Content:

@@ -55,7 +55,7 @@ TEMPLATES: tuple[Template, ...] = (
     _template("output/{encoded_path}", "output", "A file that a call wrote.", answers.file),
     _template("tasks/{task_id}/result", "task-result", "The result of a task.", answers.task_result),
 )
-BODIES = frozenset({"fixtures", "chunk", "output", "wiki", "zread", "guides", "tasks"})
+BODIES = frozenset({"schema", "fixtures", "chunk", "output", "wiki", "zread", "guides", "tasks"})
 """Families whose readers ask for a whole body."""
 _FIXED = {r.uri: r for r in RESOURCES}
 _FAMILIES = {
