@@ -5,24 +5,25 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+import zlib
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-LIMIT = 32 << 20
+LIMIT = 8 << 20
 
 
 @dataclass(frozen=True)
 class Kept:
-    """One answer as the text that was given, and the command it answers."""
+    """One answer as it was given, packed, and the command it answers."""
 
     command: str
-    text: str
+    packed: bytes
 
     def envelope(self) -> dict[str, Any]:
         """The answer anew: nobody can change what is kept."""
-        found: dict[str, Any] = json.loads(self.text)
+        found: dict[str, Any] = json.loads(zlib.decompress(self.packed))
         return found
 
 
@@ -41,7 +42,7 @@ class SessionCache:
 
     @property
     def size(self) -> int:
-        """Characters that are held."""
+        """Bytes that are held."""
         return self._size
 
     def get(self, key: str) -> Kept | None:
@@ -53,13 +54,13 @@ class SessionCache:
 
     def put(self, key: str, command: str, envelope: Mapping[str, Any]) -> None:
         """Keep an answer; one that is larger than a quarter of the whole is not kept."""
-        text = json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
-        if len(text) > self._limit // 4:
+        packed = zlib.compress(json.dumps(envelope, separators=(",", ":")).encode(), 1)
+        if len(packed) > self._limit // 4:
             return
         with self._lock:
             self.drop(key)
-            self._kept[key] = Kept(command, text)
-            self._size += len(text)
+            self._kept[key] = Kept(command, packed)
+            self._size += len(packed)
             while self._size > self._limit:
                 self.drop(next(iter(self._kept)))
 
@@ -67,7 +68,7 @@ class SessionCache:
         with self._lock:
             old = self._kept.pop(key, None)
             if old is not None:
-                self._size -= len(old.text)
+                self._size -= len(old.packed)
 
     def keys(self) -> list[str]:
         """The keys, the one used last at the end."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -171,9 +172,9 @@ def test_large_answers_come_with_the_way_to_the_rest(ctx: Context, session: Agen
 def test_the_cache_is_bounded_and_forgets_what_was_used_longest_ago() -> None:
     cache = SessionCache(limit=1000)
     for i in range(10):
-        cache.put(f"k{i}", "x", {"text": "a" * 180})
+        cache.put(f"k{i}", "x", {"text": os.urandom(90).hex()})
         cache.get("k0")
     assert cache.size <= 1000
     assert "k0" in cache.keys() and "k1" not in cache.keys()  # noqa: SIM118
-    cache.put("huge", "x", {"text": "a" * 900})
+    cache.put("huge", "x", {"text": os.urandom(450).hex()})
     assert cache.get("huge") is None
