@@ -122,7 +122,7 @@ def _contract(call: Call, request: Request, found: Answer) -> list[dict[str, Any
         return []
     from keepa_cli.keepa import answer, contract, doubts
 
-    verdict = contract.check(op.returns, body)
+    verdict = contract.check_answer(op.returns, response.body, body)
     errors = verdict.errors + answer.unasked(request, body)
     if errors:
         details: dict[str, Any] = {"schema": op.returns, "errors": errors[:20]}

@@ -10,6 +10,7 @@ another type there is a warning. Enumerations are open: a value that KNOWN does 
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -101,6 +102,11 @@ class Node:
     known: frozenset[Any] = frozenset()
 
 
+MOST_JUDGED = 256
+_JUDGED: dict[tuple[str, bytes], Verdict] = {}
+"""Verdicts on bodies that came already, as recordings do again and again. Nobody changes them."""
+
+
 def check(schema_name: str, body: Any, raw_text: str | None = None) -> Verdict:
     """The verdict on a parsed body. Give `raw_text` as well to be warned of object keys that occur twice."""
     verdict = Verdict()
@@ -112,6 +118,17 @@ def check(schema_name: str, body: Any, raw_text: str | None = None) -> Verdict:
     if raw_text is not None:
         verdict.warnings += _repeated_keys(raw_text)
     return verdict
+
+
+def check_answer(schema_name: str, data: bytes, body: Any) -> Verdict:
+    """The verdict on `body`, which `data` was parsed to. The same bytes are judged once."""
+    key = (schema_name, hashlib.sha256(data).digest())
+    found = _JUDGED.get(key)
+    if found is None:
+        if len(_JUDGED) >= MOST_JUDGED:
+            _JUDGED.clear()
+        found = _JUDGED[key] = check(schema_name, body)
+    return found
 
 
 def validate_with_jsonschema(schema_name: str, body: Any) -> list[dict[str, str]]:

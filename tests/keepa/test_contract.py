@@ -296,3 +296,20 @@ def test_the_hot_path_imports_no_validator() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_same_bytes_are_judged_once_for_each_schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[str] = []
+    real = contract.check
+    monkeypatch.setattr(contract, "_JUDGED", {})
+    monkeypatch.setattr(contract, "check", lambda name, body: judged.append(name) or real(name, body))
+    data = b'{"products": [{"asin": 5}]}'
+    first = contract.check_answer("product", data, json.loads(data))
+    assert first.errors
+    assert contract.check_answer("product", data, json.loads(data)) is first
+    assert contract.check_answer("token", data, json.loads(data)) is not first
+    assert contract.check_answer("product", data + b" ", json.loads(data)) is not first
+    assert judged == ["product", "token", "product"]
+    monkeypatch.setattr(contract, "MOST_JUDGED", 1)
+    contract.check_answer("product", b"{}", {})
+    assert len(contract._JUDGED) == 1
