@@ -22,7 +22,7 @@ CURRENT = "current"
 FIRST = "index"
 ORDER = (
     FIRST, "quickstart", "contract", "views", "workflows", "cassettes", "sandbox", "ledger", "testing", "python",
-    "architecture",
+    "agents", "architecture",
 )  # fmt: skip
 """What to read first; the other pages follow by name, generated references last."""
 GENERATED = ("reference/", "zh/")
