@@ -82,9 +82,9 @@ def main() -> int:
 def _holds(run: Run, binary: Path, home: Path, kept: Path) -> bool:
     began = time.monotonic()
     env = node.environment(home)
-    with serving.serving(run.server, env) as address:
+    with serving.serving(run.server, env) as served:
         command = [
-            binary, node.CONFORMANCE, "server", "--url", address, "--requirements", run.era,
+            binary, node.CONFORMANCE, "server", "--url", served.address, "--requirements", run.era,
             "-o", kept / re.sub(r"\W+", "-", f"{run.name}-{run.era}"),
         ]  # fmt: skip
         if run.baseline:

@@ -92,9 +92,9 @@ def main() -> int:
         command = [sys.executable, *serving.KEEPA, *WHOLE]
         failed = _looks("stdio", binary, ["--", *command], env, home)
         failed += _client("stdio", binary, {"command": command[0], "args": command[1:], "env": env}, env, home)
-        with serving.serving([*serving.KEEPA, *WHOLE, "--http", "--port", "0"], env) as address:
-            failed += _looks("HTTP", binary, ["--transport", "http", "--server-url", address], env, home)
-            failed += _client("HTTP", binary, {"url": address}, env, home)
+        with serving.serving([*serving.KEEPA, *WHOLE, "--http", "--port", "0"], env) as served:
+            failed += _looks("HTTP", binary, ["--transport", "http", "--server-url", served.address], env, home)
+            failed += _client("HTTP", binary, {"url": served.address}, env, home)
     return int(bool(failed))
 
 

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from mcptools.node import REPO
 
@@ -17,9 +18,17 @@ KEEPA = ["-m", "keepa_cli", "mcp", "serve"]
 FIXTURE = ["-m", "tests.support.conformance_server"]
 
 
+@dataclass(frozen=True)
+class Served:
+    """A server that runs."""
+
+    address: str
+    pid: int
+
+
 @contextmanager
-def serving(arguments: Sequence[str], env: Mapping[str, str]) -> Iterator[str]:
-    """The address of a server that listens at a free port until the block ends."""
+def serving(arguments: Sequence[str], env: Mapping[str, str]) -> Iterator[Served]:
+    """A server that listens at a free port until the block ends."""
     child = subprocess.Popen(
         [sys.executable, *arguments], cwd=REPO, env=dict(env), text=True, encoding="utf-8", errors="replace",
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -29,7 +38,7 @@ def serving(arguments: Sequence[str], env: Mapping[str, str]) -> Iterator[str]:
     try:
         address = _address(child)
         late.cancel()
-        yield address
+        yield Served(address, child.pid)
     finally:
         late.cancel()
         child.terminate()
