@@ -13,10 +13,16 @@ class Headers:
 
     def __init__(self, raw: Iterable[tuple[bytes, bytes]]) -> None:
         self._raw = [(name.lower(), value) for name, value in raw]
+        self._values: dict[bytes, list[bytes]] = {}
+        for name, value in self._raw:
+            self._values.setdefault(name, []).append(value)
 
     def one(self, name: str) -> str | None:
-        found = [v.decode("latin-1").strip() for n, v in self._raw if n == name.encode()]
-        return ", ".join(dict.fromkeys(found)) if found else None
+        values = self._values.get(name.encode())
+        if values is None:
+            return None
+        found = [value.decode("latin-1").strip() for value in values]
+        return found[0] if len(found) == 1 else ", ".join(dict.fromkeys(found))
 
     def completed(self, length: int | None, *, stateless: bool = False) -> list[tuple[bytes, bytes]]:
         """The headers as the SDK wants them: what a client may leave out is filled in, and a request that belongs to
