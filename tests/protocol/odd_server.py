@@ -14,7 +14,7 @@ from keepa_cli import ops
 from keepa_cli.cli import main
 from keepa_cli.core.context import Context
 
-SECRET_PATH = "/home/somebody/secret-project/keys.txt"
+SECRET_PATH = "/srv/secret-project/keys.txt"
 
 
 def odd(ctx: Context, text: str, domain: Any = None, kind: str | None = None) -> dict[str, Any]:

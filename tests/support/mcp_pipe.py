@@ -19,6 +19,11 @@ Frame = dict[str, Any]
 LONG = 30.0
 
 
+def request(ident: Any, method: str, **params: Any) -> bytes:
+    """The line of one request."""
+    return json.dumps({"jsonrpc": "2.0", "id": ident, "method": method, "params": params}).encode() + b"\n"
+
+
 class McpPipe:
     """`with McpPipe(env, cwd) as pipe: pipe.ask("ping")`. Everything on stdout is kept in `seen`, in order."""
 
