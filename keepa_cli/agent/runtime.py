@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from keepa_cli.agent.roots import Roots, output_folder
 from keepa_cli.agent.tools import FEEDABLE
 from keepa_cli.agent.uris import Uri, parse_uri
 from keepa_cli.core.context import Context
-from keepa_cli.core.errors import KeepaCliError, Kind
+from keepa_cli.core.errors import KeepaCliError, Kind, invalid
 from keepa_cli.core.files import read_bytes, write_atomic
 from keepa_cli.core.registry import Operation
 
@@ -27,6 +28,7 @@ ACCEPTED = (
     'references of a plan ({"$from": "step.NAME"}, {"$input": NAME}) with workflow_context.steps by name',
 )
 LARGEST = 64 << 20
+MOST_REFERENCES = 200
 Cached = Callable[[str], Mapping[str, Any] | None]
 
 
@@ -47,7 +49,10 @@ def resolve(ctx: Context, roots: Roots, cached: Cached, op: Operation, asked: Ar
     record: dict[str, Any] = {"sources": [], "filled": [], "temporary_files": []}
     record["from_steps"] = settle(op, asked.params, asked.runtime, cached, lambda data: _kept(ctx, data, record))
     found = Found()
-    for where, value in _references(asked.runtime):
+    references = list(islice(_references(asked.runtime), MOST_REFERENCES + 1))
+    if len(references) > MOST_REFERENCES:
+        raise invalid(f"A call takes at most {MOST_REFERENCES} references to earlier answers.", field="artifacts")
+    for where, value in references:
         _follow(found, where, value, roots, cached)
     record["sources"] = [where for where, _ in found.payloads]
     if not record["from_steps"]:
