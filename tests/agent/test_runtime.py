@@ -100,3 +100,27 @@ def test_addresses_are_read_or_refused(text: str) -> None:
     assert decode_text(encode_text(text.encode("utf-8", "replace").decode())) is not None
     assert parse_uri("keepa://output/../x") is None
     assert parse_uri("file:///etc/passwd") is None
+
+
+def test_a_call_refers_to_a_bounded_number_of_answers(session: AgentSession) -> None:
+    found = session.call_tool("find_fast_movers", {"resource_uris": ["keepa://research/x"] * 500})
+    assert found["error"]["kind"] == "invalid_arguments"
+    assert found["error"]["details"]["field"] == "artifacts"
+
+
+def test_a_failure_stays_small_whatever_it_was_given(session: AgentSession) -> None:
+    given = {"asin": ["B0PPJ248DY"] * 100_000, "stats": "x" * 1_000_000, "domain": {str(n): n for n in range(5000)}}
+    found = session.call_tool("products_get", given)
+    assert found["error"]["kind"] == "invalid_arguments"
+    assert len(json.dumps(found)) < 20_000
+
+
+def test_a_call_names_a_bounded_number_of_paths(session: AgentSession) -> None:
+    found = session.call_tool("inventory_audit", {"input": ["a.json"] * 5000})
+    assert found["error"]["kind"] == "invalid_arguments"
+
+
+def test_paths_that_no_system_takes_are_outside(session: AgentSession) -> None:
+    for text in ("\ud83d", "~nobody-of-this-name/x", "a" * 5000):
+        found = session.call_tool("inventory_audit", {"input": [text]})
+        assert found["error"]["kind"] in {"invalid_arguments", "missing_inputs", "io_error"}, text
