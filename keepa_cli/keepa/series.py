@@ -108,6 +108,8 @@ def group_times(packed: Any, stride: int) -> tuple[list[str], list[Any]]:
 def packed_problems(packed: Any, stride: int) -> list[str]:
     """What is wrong with a packed array of numbers; nothing for null. Times that do not increase are
     also what a wrong stride looks like."""
+    if packed is None:
+        return []
     problems, times = group_times(packed, stride)
     if isinstance(packed, list) and not set(map(type, packed)) <= {int}:
         return [*problems, "holds values that are not integers"]
