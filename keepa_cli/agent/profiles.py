@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from keepa_cli.agent.problems import bad_params
 from keepa_cli.ops._toolsets import ALL, DEFAULT_PROFILE, DEFAULT_TOOLSET, PROFILES, TOOLSETS, Profile
 
-__all__ = ["ALL", "DEFAULT_PROFILE", "DEFAULT_TOOLSET", "PROFILES", "TOOLSETS", "Profile", "profile", "toolset"]
+__all__ = [
+    "ALL",
+    "DEFAULT_PROFILE",
+    "DEFAULT_TOOLSET",
+    "PROFILES",
+    "TOOLSETS",
+    "Profile",
+    "narrowed",
+    "profile",
+    "toolset",
+]
 
 
 def profile(name: str | None) -> Profile:
@@ -14,6 +26,15 @@ def profile(name: str | None) -> Profile:
     if found is None:
         raise bad_params(f"There is no profile {name!r}.", profile=name, allowed=list(PROFILES))
     return found
+
+
+def narrowed(asked: str | None, server: Profile) -> Profile:
+    """The profile that counts for a request to a server with a profile of its own: what both allow. The default one is
+    no restriction. Raises a ProtocolError for an unknown name."""
+    found = profile(asked or server.name)
+    if server.name in (DEFAULT_PROFILE, found.name):
+        return found
+    return replace(found, groups=found.groups & server.groups, safe=found.safe or server.safe)
 
 
 def toolset(name: str | None) -> str:

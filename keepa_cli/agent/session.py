@@ -180,7 +180,7 @@ class AgentSession:
         self, op: Operation, tool: Tool | None, given: Mapping[str, Any], confirm: Confirm | None
     ) -> tuple[str, bool, Mapping[str, Any]]:
         asked = split(op, given, runtime=tool is None or tool.takes_runtime)
-        profile = profiles.PROFILES[asked.options.profile] if asked.options.profile else self.profile
+        profile = profiles.narrowed(asked.options.profile, self.profile)
         if tool is not None:
             self._gate(tool, profile)
             _refuse_withheld(tool, asked.params)
@@ -219,7 +219,7 @@ class AgentSession:
                 Kind.PROFILE_REQUIRES_FIXTURE_OR_DRY_RUN,
                 f"The profile {profile.name} gives {op.name} only from a fixture, a recording, or as a dry run.",
                 details={**result["error"]["details"], "profile": profile.name},
-                next_actions=["Use the profile live_read_allowed, fixture=NAME, or dry_run=true."],
+                next_actions=[self._way_out()],
             )
             return envelope.failed(op.name, miss)
         return result
@@ -241,6 +241,11 @@ class AgentSession:
             no_cache=given.no_cache,
             find=ops.find,
         )
+
+    def _way_out(self) -> str:
+        if self.profile.safe:
+            return "Give fixture=NAME or dry_run=true, or start the server with the profile live_read_allowed."
+        return "Use the profile live_read_allowed, fixture=NAME, or dry_run=true."
 
     def _gate(self, tool: Tool, profile: profiles.Profile) -> None:
         reason = inactive_reason(tool, profile)

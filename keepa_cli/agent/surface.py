@@ -34,7 +34,7 @@ class Surface:
     def tools_list(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The tools of a toolset under a profile; `allow_tools` and `exclude_tools` narrow it."""
         toolset = profiles.toolset(_text(params, "toolset") or self.toolset)
-        profile = profiles.profile(_text(params, "profile") or self.profile.name)
+        profile = profiles.narrowed(_text(params, "profile"), self.profile)
         allowed, excluded = _names(params, "allow_tools"), _names(params, "exclude_tools") or []
         chosen = [
             tool

@@ -208,7 +208,10 @@ class Tool:
 def inactive_reason(tool: Tool, profile: Profile) -> str | None:
     """Why a profile does not allow a tool; None where it does."""
     if profile.groups.isdisjoint(tool.groups):
-        return f"The profile {profile.name} allows the toolsets {', '.join(sorted(profile.groups))} only."
+        allowed = (
+            f"the toolsets {', '.join(sorted(profile.groups))} only" if profile.groups else "nothing on this server"
+        )
+        return f"The profile {profile.name} allows {allowed}."
     return None
 
 
