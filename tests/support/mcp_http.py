@@ -190,7 +190,7 @@ def running(
     core = Core(ctx, live=live)
     held = Rooms() if rooms is None else rooms
     guard = http.build_app(core, made, sse=sse, rooms=held)
-    server = http.server(http.settings(guard))
+    server = http.server(http.settings(guard), core)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     until = time.monotonic() + 20

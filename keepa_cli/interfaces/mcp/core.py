@@ -59,6 +59,7 @@ class Core:
         self._held: dict[str, Held] = {}
         self._making = threading.Lock()
         self._spare: list[Held] = []
+        self._out: list[Held] = []
         self._common = (Budget(), SessionCache())
         self._questions: set[anyio.CancelScope] = set()
         self._calls = anyio.CapacityLimiter(MOST_CALLS)
@@ -113,6 +114,8 @@ class Core:
     async def lent(self, ident: str) -> AsyncIterator[Held]:
         """The session of that id while something runs in it; for requests without one, a session of their own."""
         held = self.session(ident) if ident != STATELESS else self._spare.pop() if self._spare else self._stateless()
+        if ident == STATELESS:
+            self._out.append(held)
         held.running += 1
         try:
             yield held
@@ -130,6 +133,7 @@ class Core:
 
     def _take_back(self, held: Held) -> None:
         """Keep a few for the next requests. One whose call was cut off may still be at work: it ends on its own."""
+        self._out = [other for other in self._out if other is not held]
         if held.agent.busy:
             return
         if len(self._spare) < SPARE_AGENTS:
@@ -162,7 +166,7 @@ class Core:
 
     def hang_up(self) -> None:
         """What waits for Keepa or for tokens ends, and nothing is sent from here on."""
-        for held in self._held.values():
+        for held in [*self._held.values(), *self._out]:
             held.agent.hang_up()
 
     def close(self, seconds: float = 0.0) -> None:
@@ -171,6 +175,8 @@ class Core:
             self._spare.pop().agent.close()
         self.hang_up()
         until = time.monotonic() + seconds
+        for held in self._out:
+            held.agent.settled(until - time.monotonic())
         for ident, held in list(self._held.items()):
             held.agent.settled(until - time.monotonic())
             self.drop(ident)

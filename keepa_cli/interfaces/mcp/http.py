@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TIMEOUT_ERROR = -32003
 HTTP_PORT = 80
+SETTLE_SECONDS = 2.0
 AT_ONCE, QUEUED = 128, 2048
 """Connections taken at once, before any of them is read: few enough that none of them has to give way to the rest; and
 those that the system keeps meanwhile."""
@@ -133,11 +134,11 @@ def serve(
     ctx.stderr.write(f"MCP at http://{host}:{bound}{PATH} ({'live' if live else 'recordings only'}). Ctrl-C ends it.\n")
     ctx.stderr.flush()
     try:
-        server(config).run(sockets=[listening])
+        server(config, core).run(sockets=[listening])
     except KeyboardInterrupt:
         return int(ExitCode.INTERRUPTED)
     finally:
-        core.close()
+        core.close(SETTLE_SECONDS)
     return int(ExitCode.OK)
 
 
@@ -154,8 +155,9 @@ def settings(app: Guard) -> uvicorn.Config:
     )  # fmt: skip
 
 
-def server(config: uvicorn.Config) -> uvicorn.Server:
-    """A server whose queue of connections is longer than what it takes at once; asyncio makes them the same."""
+def server(config: uvicorn.Config, core: Core | None = None) -> uvicorn.Server:
+    """A server whose queue of connections is longer than what it takes at once; asyncio makes them the same. When it
+    ends, so do calls that wait for Keepa: their clients still get an answer."""
     import uvicorn
 
     class Server(uvicorn.Server):
@@ -163,6 +165,11 @@ def server(config: uvicorn.Config) -> uvicorn.Server:
             await super().startup(sockets)
             for listening in sockets or ():
                 listening.listen(QUEUED)
+
+        async def shutdown(self, sockets: list[Any] | None = None) -> None:
+            if core is not None:
+                core.hang_up()
+            await super().shutdown(sockets)
 
     return Server(config)
 
