@@ -212,3 +212,22 @@ def test_signals_leave_a_live_call_accounted_for(own: Home, number: signal.Signa
         assert pipe.exited() == (code, "")
         assert time.monotonic() - start < 1.5
     assert ledger(own) == [("manual_review", None)]
+
+
+@pytest.mark.parametrize("how", ["end", "cancel"])
+def test_an_open_question_ends_with_the_input_and_with_its_call(own: Home, how: str) -> None:
+    with ScriptedServer([FOUND]) as server, own.live(server.url, opened=False) as pipe:
+        pipe.open(elicitation={})
+        ident = pipe.start("tools/call", {"name": "bestsellers_get", "arguments": {"category": "172282"}})
+        question = pipe.wait(lambda f: f.get("method") == "elicitation/create")
+        assert "50 Keepa tokens" in question["params"]["message"]
+        start = time.monotonic()
+        if how == "cancel":
+            pipe.cancel(ident)
+            assert pipe.call("docs_index")["isError"] is False
+            assert ident not in pipe.ids()
+        assert pipe.end() == (0, "")
+        assert time.monotonic() - start < 2.0
+        if how == "end":
+            assert pipe.answer(ident)["result"]["structuredContent"]["error"]["kind"] == "confirmation_required"
+        assert not server.seen
