@@ -12,18 +12,21 @@ from dataclasses import dataclass
 from typing import Any
 
 LIMIT = 8 << 20
+PACKED_FROM = 16_000
+"""Bytes from which an answer is packed: for a small one that takes a twentieth of the whole call."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """One answer as it was given, packed, and the command it answers."""
+    """One answer as it was given, packed where it is large, and the command it answers."""
 
     command: str
-    packed: bytes
+    data: bytes
+    packed: bool
 
     def envelope(self) -> dict[str, Any]:
         """The answer anew: nobody can change what is kept."""
-        found: dict[str, Any] = json.loads(zlib.decompress(self.packed))
+        found: dict[str, Any] = json.loads(zlib.decompress(self.data) if self.packed else self.data)
         return found
 
 
@@ -54,13 +57,16 @@ class SessionCache:
 
     def put(self, key: str, command: str, envelope: Mapping[str, Any]) -> None:
         """Keep an answer; one that is larger than a quarter of the whole is not kept."""
-        packed = zlib.compress(json.dumps(envelope, separators=(",", ":")).encode(), 1)
-        if len(packed) > self._limit // 4:
+        data = json.dumps(envelope, separators=(",", ":")).encode()
+        packed = len(data) >= PACKED_FROM
+        if packed:
+            data = zlib.compress(data, 1)
+        if len(data) > self._limit // 4:
             return
         with self._lock:
             self.drop(key)
-            self._kept[key] = Kept(command, packed)
-            self._size += len(packed)
+            self._kept[key] = Kept(command, data, packed)
+            self._size += len(data)
             while self._size > self._limit:
                 self.drop(next(iter(self._kept)))
 
@@ -68,7 +74,7 @@ class SessionCache:
         with self._lock:
             old = self._kept.pop(key, None)
             if old is not None:
-                self._size -= len(old.packed)
+                self._size -= len(old.data)
 
     def keys(self) -> list[str]:
         """The keys, the one used last at the end."""

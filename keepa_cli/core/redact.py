@@ -38,6 +38,7 @@ _USERINFO = re.compile(rb"(?i)\b[a-z][a-z0-9+.-]{0,20}://([^/?#\s@\"'<>]{1,512})
 _HINTS = r"(?i)key|token|authorization|cookie|bearer|basic|://[^/?#\s@\"'<>]{1,512}@"
 _HINT, _TEXT_HINT = re.compile(_HINTS.encode()), re.compile(_HINTS, re.ASCII)
 _MOST_NAMES = 4096
+PLAIN_TYPES = frozenset({int, float, bool})
 
 
 def is_secret_name(name: object) -> bool:
@@ -140,7 +141,8 @@ class Redactor:
             items = list(source.items()) if isinstance(source, dict) else list(enumerate(source))
             for name, item in items:
                 if not isinstance(name, str) or name in self._plain:
-                    copy[name] = self._copied(item, copies, todo, name)
+                    harmless = item is None or type(item) in PLAIN_TYPES
+                    copy[name] = item if harmless else self._copied(item, copies, todo, name)
                     continue
                 key = self._name(name)
                 if is_secret_name(name) and item is not None and not (schema and isinstance(item, dict)):
@@ -160,8 +162,6 @@ class Redactor:
     def _copied(self, item: Any, copies: dict[int, Any], todo: list[tuple[Any, Any, bool]], name: Any) -> Any:
         if isinstance(item, str):
             return self.text(item)
-        if item is None or isinstance(item, int | float):
-            return item
         if isinstance(item, bytes):
             return self.body(item)
         if isinstance(item, dict):
