@@ -306,6 +306,15 @@ def test_calls_run_in_the_order_in_which_they_came(odd: McpPipe) -> None:
     assert [a["at"] for a in answers] == sorted(a["at"] for a in answers)
 
 
+def test_a_flood_of_calls_is_taken_up_in_portions(own: Home) -> None:
+    with own.pipe(odd=True) as pipe:
+        call = {"name": "resolve_research_target", "arguments": {"text": "wait:0"}}
+        pipe.send(b"".join(request(n, "tools/call", **call) for n in range(5000, 7500)))
+        assert pipe.answer(7499, timeout=60)["result"]["isError"] is False
+        assert pipe.end() == (0, "")
+        assert [i for i in pipe.ids() if i >= 5000] == list(range(5000, 7500))
+
+
 def test_lists_do_not_wait_for_calls_and_calls_come_in_order(odd: McpPipe) -> None:
     slow, fast = start_odd(odd, "sleep:0.4"), start_odd(odd, "fast")
     listed = odd.start("resources/list")

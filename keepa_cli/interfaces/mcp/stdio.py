@@ -29,6 +29,8 @@ from keepa_cli.interfaces.wire import claim, encode, lines, write_all
 LONGEST = 16 << 20
 AHEAD = 256
 """Frames that are read before earlier ones are taken up."""
+MOST_PENDING = 2000
+"""Requests that may wait for their answer; further ones are taken up when earlier ones are answered."""
 DRAIN, PATIENCE, SETTLE = 120.0, 2.0, 0.5
 """Seconds after the end of input: for everything; for what waits on Keepa or for tokens; for the ledger."""
 TERMINATED = 128 + 15
@@ -106,7 +108,7 @@ class Line:
         self._room = threading.Semaphore(AHEAD)
         self._writes = anyio.Lock()
         self._pending: set[Any] = set()
-        self._idle = asyncio.Event()
+        self._idle, self._freed = asyncio.Event(), asyncio.Event()
         self._opened = False
 
     def start(self) -> None:
@@ -137,7 +139,7 @@ class Line:
                     await self._write(encode(bad.answer))
                     continue
                 await self._open(message, to)
-                self._note(message)
+                await self._note(message)
                 await to.send(SessionMessage(message))
             self._core.end_input()
             await self._drain()
@@ -165,8 +167,11 @@ class Line:
             ready = types.JSONRPCNotification(jsonrpc="2.0", method="notifications/initialized")
             await to.send(SessionMessage(ready))
 
-    def _note(self, message: Any) -> None:
+    async def _note(self, message: Any) -> None:
         if isinstance(message, types.JSONRPCRequest):
+            while len(self._pending) >= MOST_PENDING:
+                self._freed.clear()
+                await self._freed.wait()
             self._pending.add(message.id)
         elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
             self._answered((message.params or {}).get("requestId"))
@@ -174,6 +179,7 @@ class Line:
     def _answered(self, ident: Any) -> None:
         if isinstance(ident, str | int):
             self._pending.discard(ident)
+            self._freed.set()
         if not self._pending:
             self._idle.set()
 
