@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +85,7 @@ _CURRENT = _Current()
 
 
 @contextlib.contextmanager
-def exchanging(exchange: Exchange) -> Any:
+def exchanging(exchange: Exchange) -> Iterator[None]:
     """Connections that are used meanwhile in this thread belong to `exchange`."""
     _CURRENT.exchange = exchange
     try:
@@ -129,7 +130,7 @@ def _connected(connection: Any) -> tuple[socket.socket, Handle]:
 
 def _abortable(base: Any) -> Any:
     """A connection class of urllib3 whose connections tell the attempt of their thread which socket they use."""
-    from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
+    from urllib3.exceptions import ConnectTimeoutError, LocationParseError, NameResolutionError, NewConnectionError
 
     class Connection(base):  # type: ignore[misc]
         _handle: Handle | None = None
@@ -140,10 +141,13 @@ def _abortable(base: Any) -> Any:
                 sock, self._handle = _connected(self)
             except socket.gaierror as error:
                 raise NameResolutionError(self.host, self, error) from error
+            except UnicodeError as error:
+                raise LocationParseError(f"{self.host!r}, label empty or too long") from error
             except TimeoutError as error:
                 raise ConnectTimeoutError(self, f"Connection to {self.host} timed out") from error
             except OSError as error:
                 raise NewConnectionError(self, f"Failed to establish a new connection: {error}") from error
+            sys.audit("http.client.connect", self, self.host, self.port)
             return sock
 
         def connect(self) -> None:
@@ -178,7 +182,7 @@ def adapter() -> HTTPAdapter:
 
     class Adapter(HTTPAdapter):
         def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-            super().init_poolmanager(*args, **kwargs)  # type: ignore[no-untyped-call]
+            super().init_poolmanager(*args, **kwargs)
             self.poolmanager.pool_classes_by_scheme = pools
 
         def proxy_manager_for(self, *args: Any, **kwargs: Any) -> Any:

@@ -16,9 +16,11 @@ from typing import Any
 
 import pytest
 
+from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.keepa.wire import WireRequest
 from keepa_cli.transport.aborting import InterruptedWait
 from keepa_cli.transport.live import LiveTransport
+from keepa_cli.transport.policy import NO_RETRY
 from tests.support.scripted_server import ScriptedServer
 
 KEY = "k" * 64
@@ -264,3 +266,15 @@ def test_connections_leave_no_handles_behind() -> None:
             transport.send(TOKEN)
             transport.close()
         wait_until(lambda: opened() <= before + 2)
+
+
+@pytest.mark.parametrize("host", ["a" * 70 + ".example", "no-such-host.invalid"])
+def test_names_that_lead_nowhere_sent_nothing(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(name: str, *args: Any) -> Any:
+        name.encode("idna")
+        raise socket.gaierror(socket.EAI_NONAME, "unknown")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with pytest.raises(KeepaCliError) as caught:
+        LiveTransport(f"http://{host}", KEY, policy=NO_RETRY).send(TOKEN)
+    assert (caught.value.kind, caught.value.details["charged"]) == (Kind.TRANSPORT_ERROR, "no")
