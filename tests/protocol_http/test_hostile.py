@@ -246,8 +246,10 @@ def test_ten_thousand_half_open_connections(ctx: Context) -> None:
         for child in crowd:
             assert child.stdout is not None and child.stdout.readline() == b"held\n"
         assert slowest < 3
-        time.sleep(0.2)
-        assert len(server.server.server_state.connections) <= door.MOST_CONNECTIONS + 1
+        until = time.monotonic() + 10
+        while len(server.server.server_state.connections) > door.MOST_CONNECTIONS + 1:
+            assert time.monotonic() < until
+            time.sleep(0.05)
         assert server.client.opened().call("context_policy")["isError"] is False
 
 
