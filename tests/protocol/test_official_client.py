@@ -83,7 +83,7 @@ def test_every_tool_is_listed_and_answers(stocked: Home, mode: Literal["legacy",
             with pytest.raises(MCPError) as caught:
                 await client.call_tool("no_such_tool", {})
             assert caught.value.error.code == -32602
-            await client.send_ping()
+            assert not (await client.call_tool("docs_index", {})).is_error
 
     anyio.run(use)
 
@@ -189,42 +189,49 @@ async def spender(home: Home, keepa: ScriptedServer, answer: Any) -> AsyncIterat
         yield client
 
 
-@pytest.mark.parametrize(
-    ("action", "content", "sent"),
-    [
-        ("accept", {"spend": True}, 1),
-        ("accept", {"spend": False}, 0),
-        ("accept", {"spend": "true"}, 0),
-        ("accept", None, 0),
-        ("decline", None, 0),
-        ("cancel", None, 0),
-        ("fail", None, 0),
-        ("", None, 0),
-    ],
-)
-def test_tokens_are_spent_only_where_the_person_agrees(
-    own: Home, action: str, content: dict[str, Any] | None, sent: int
-) -> None:
+REFUSALS: list[tuple[str, dict[str, Any] | None]] = [
+    ("accept", {"spend": False}),
+    ("accept", {"spend": "true"}),
+    ("accept", None),
+    ("decline", None),
+    ("cancel", None),
+    ("fail", None),
+]
+
+
+def test_tokens_are_spent_only_where_the_person_agrees(own: Home) -> None:
     asked: list[str] = []
+    answers = iter([*REFUSALS, ("accept", {"spend": True})])
 
     async def answer(context: Any, params: Any) -> Any:
         asked.append(params.message)
+        action, content = next(answers)
         if action == "fail":
             raise RuntimeError("the window is closed")
         return types.ElicitResult(action=action, content=content)
 
-    async def use(keepa: ScriptedServer) -> Any:
-        async with spender(own, keepa, answer if action else None) as client:
-            return await client.call_tool("bestsellers_get", COSTLY)
+    async def use(keepa: ScriptedServer) -> None:
+        async with spender(own, keepa, answer) as client:
+            for refusal in REFUSALS:
+                refused = (await client.call_tool("bestsellers_get", COSTLY)).structured_content
+                assert refused["error"]["kind"] == "confirmation_required", refusal
+                assert not keepa.seen, refusal
+            assert (await client.call_tool("bestsellers_get", COSTLY)).structured_content["ok"]
+            assert len(keepa.seen) == 1
 
     with ScriptedServer([FOUND], repeat_last=True) as keepa:
-        result = anyio.run(use, keepa)
-        assert len(keepa.seen) == sent
-    assert asked == (["This call can cost 50 Keepa tokens. Send it?"] if action else [])
-    content_of = result.structured_content
-    assert content_of["ok"] is bool(sent)
-    if not sent:
-        assert content_of["error"]["kind"] == "confirmation_required"
+        anyio.run(use, keepa)
+    assert asked == ["This call can cost 50 Keepa tokens. Send it?"] * 7
+
+
+def test_a_client_that_cannot_ask_is_told_to_ask_itself(own: Home) -> None:
+    async def use(keepa: ScriptedServer) -> Any:
+        async with spender(own, keepa, None) as client:
+            return (await client.call_tool("bestsellers_get", COSTLY)).structured_content
+
+    with ScriptedServer([FOUND], repeat_last=True) as keepa:
+        assert anyio.run(use, keepa)["error"]["kind"] == "confirmation_required"
+        assert not keepa.seen
 
 
 def test_a_question_ends_with_its_call_and_with_its_client(own: Home) -> None:
