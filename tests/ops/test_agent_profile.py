@@ -229,18 +229,18 @@ def test_a_place_that_cannot_be_a_file_is_named(ctx: Context, home: Path) -> Non
 @pytest.mark.parametrize(
     ("client", "platform", "expected"),
     [
-        ("claude-desktop", "win32", r"C:\Users\a\AppData\Roaming\Claude\claude_desktop_config.json"),
-        ("claude-desktop", "darwin", "/Users/a/Library/Application Support/Claude/claude_desktop_config.json"),
-        ("claude-desktop", "linux", "/Users/a/.config/Claude/claude_desktop_config.json"),
-        ("vscode", "win32", r"C:\Users\a\AppData\Roaming\Code\User\mcp.json"),
-        ("vscode", "darwin", "/Users/a/Library/Application Support/Code/User/mcp.json"),
-        ("cursor", "win32", r"C:\Users\a\.cursor\mcp.json"), ("codex", "win32", r"C:\Users\a\.codex\config.toml"),
-        ("gemini-cli", "darwin", "/Users/a/.gemini/settings.json"), ("claude-code", "win32", r"D:\w\.mcp.json"),
+        ("claude-desktop", "win32", r"C:\h\a\AppData\Roaming\Claude\claude_desktop_config.json"),
+        ("claude-desktop", "darwin", "/h/a/Library/Application Support/Claude/claude_desktop_config.json"),
+        ("claude-desktop", "linux", "/h/a/.config/Claude/claude_desktop_config.json"),
+        ("vscode", "win32", r"C:\h\a\AppData\Roaming\Code\User\mcp.json"),
+        ("vscode", "darwin", "/h/a/Library/Application Support/Code/User/mcp.json"),
+        ("cursor", "win32", r"C:\h\a\.cursor\mcp.json"), ("codex", "win32", r"C:\h\a\.codex\config.toml"),
+        ("gemini-cli", "darwin", "/h/a/.gemini/settings.json"), ("claude-code", "win32", r"D:\w\.mcp.json"),
         ("claude-code", "linux", "/w/.mcp.json"),
     ],
 )  # fmt: skip
 def test_files_stand_where_each_system_keeps_them(client: str, platform: str, expected: str) -> None:
-    env = {"USERPROFILE": r"C:\Users\a", "HOME": "/Users/a"}
+    env = {"USERPROFILE": r"C:\h\a", "HOME": "/h/a"}
     cwd = r"D:\w" if platform == "win32" else "/w"
     assert CLIENTS[client].path(env, cwd, platform) == expected
     if client != "claude-code":
