@@ -40,7 +40,7 @@ def ran(session: AgentSession, plan: dict[str, Any]) -> dict[str, dict[str, Any]
     ],
 )
 def test_a_plan_runs_as_it_is_written(session: AgentSession, plan: dict[str, Any], drawn: list[str] | None) -> None:
-    pytest.importorskip("matplotlib")
+    pytest.importorskip("vl_convert")
     answers = ran(session, plan)
     assert session.budget_ledger()["session_consumed"] == 0
     if "comparison" in answers:

@@ -171,7 +171,7 @@ def test_every_resource_and_template_answers(session: AgentSession, home: Path) 
     }
     assert {"keepa://" + name for name in values} == {t.uri for t in TEMPLATES}
     for address in [r.uri.removeprefix("keepa://") for r in RESOURCES] + list(values.values()):
-        if "/figures" in address and importlib.util.find_spec("matplotlib") is None:
+        if "/figures" in address and importlib.util.find_spec("vl_convert") is None:
             continue
         (found,) = SURFACE.read("keepa://" + address, session)
         assert len(str(found.get("text") or found["blob"])) > 2
