@@ -12,7 +12,7 @@ from typing import Any
 from keepa_cli.keepa import clock
 from keepa_cli.research.figures import lines
 from keepa_cli.research.figures.model import SCHEMA, Figure, Product, heading, values
-from keepa_cli.research.figures.panels import LINE, Panel, reach, time_scale
+from keepa_cli.research.figures.panels import CLIPPED, LINE, Panel, reach, time_scale
 from keepa_cli.research.figures.text import cut
 from keepa_cli.research.subject import Subject
 
@@ -20,7 +20,7 @@ MOST = 24
 """Products on one figure."""
 COLUMNS = 3
 DAYS = 365
-POINTS = 300
+POINTS = 240
 """Change points per little chart."""
 PRICES = ("BUY_BOX_SHIPPING", "NEW", "AMAZON")
 """The first that has a price in the window is drawn."""
@@ -123,9 +123,10 @@ def _chart(product: Product, panel: Panel, rows: list[dict[str, Any]], note: str
         "mark": {"type": "rect", "style": "stock-out", "aria": False},
         "encoding": {"x": x, "x2": {"field": "until"}},
     }
+    beyond = max(r["v"] for r in rows) > max(y["scale"]["domain"])
     drawn = {
         "data": values(rows),
-        "mark": {**LINE, "strokeWidth": 1.4, "style": "small"},
+        "mark": {**(CLIPPED if beyond else LINE), "strokeWidth": 1.4, "style": "small"},
         "encoding": {"x": x, "y": y, "detail": {"field": "run"}},
     }
     title = cut(product.heading, 34)
