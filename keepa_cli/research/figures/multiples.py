@@ -64,7 +64,7 @@ def ranks(products: Sequence[Product], basis: str) -> Figure | str:
             continue
         worst, best = max(r["v"] for r in rows), min(r["v"] for r in rows)
         scale = {"type": "log", "domain": [worst * 1.2, best / 1.2], "nice": False}
-        y = _y(scale, "~s", values=lines.log_ticks(best / 1.2, worst * 1.2, 5))
+        y = _y(scale, "~s", values=lines.log_ticks(best / 1.2, worst * 1.2, 5), labelOverlap=False)
         parts.append(
             _chart(product, panel, rows, f"{worst:,.0f} to {best:,.0f}, now {panel.spans['SALES'][-1].value:,}", y)
         )

@@ -105,8 +105,15 @@ def test_a_comparison_tells_the_severity_of_the_worst_case_only() -> None:
     figure = risks.risks(judged, "products_compare")
     assert isinstance(figure, Figure)
     cells = {(r["asin"], r["code"]): r["text"] for r in rows(figure, "rect")}
-    assert (cells[A, "price unstable"], cells[B, "price unstable"]) == ("found", "high")
+    assert (cells[A, "price unstable"], cells[B, "price unstable"]) == ("found", "high: r")
     assert cells[A, "data missing"] == "–" and (B, "new code") in cells
+
+
+def test_there_is_room_for_reasons_beside_few_products() -> None:
+    few = made(body(product({"review_count": days((300, 5))})), figure_set="audit")["risks"]
+    assert "high: Only 5 ratings." in texts(few)
+    many = made(three(), figure_set="audit")["risks"]
+    assert not any(":" in text for text in texts(many))
 
 
 def nodes(count: int, type_: str = "product") -> list[dict[str, str]]:
