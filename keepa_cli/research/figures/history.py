@@ -145,7 +145,11 @@ def _rank_panel(panel: Panel, rows: list[dict[str, Any]]) -> list[dict[str, Any]
     best, worst = min(r["v"] for r in drawn), max(r["v"] for r in drawn)
     scale = {"type": "log", "domain": [worst * 1.25, best / 1.25], "nice": False}
     own = axis(
-        "Sales rank (log, up is better)", ",.0f", values=lines.log_ticks(best / 1.25, worst * 1.25), labelOverlap=False
+        "Sales rank (log, up is better)",
+        ",.0f",
+        values=lines.log_ticks(best / 1.25, worst * 1.25),
+        labelOverlap=False,
+        tickCount=10,
     )
     y = {"field": "v", "type": "quantitative", "scale": scale, "axis": own}
     return [single(panel, drawn, y, 170, "rank")]
