@@ -27,6 +27,7 @@ COLUMNS: Mapping[str, Mapping[str, Sequence[str]]] = {
     },
     "workflow_plan": {"steps": ("id", "command", "worst_case_tokens", "requires_confirmation", "depends_on", "why")},
 }
+TREND = ("first", "last", "change_pct", "min", "max", "mean", "out_of_stock_pct", "drops")
 POLICY = frozenset({"workflow_policy", "workflow_inputs"})
 TITLE = 30
 LONG_SECTIONS = frozenset({"temporal_features", "history_summary", "stats_summary"})
@@ -38,9 +39,31 @@ def humane(data: Mapping[str, Any]) -> dict[str, Any]:
     found = {name: value for name, value in data.items() if not (name == "items" and _all_found(value))}
     if data.get("view") == "product":
         return _products(found)
+    if data.get("view") == "history_trend":
+        found |= _trend(found.pop("series", None))
     for name, columns in COLUMNS.get(str(data.get("view")), {}).items():
         found[name] = [_chosen(row, columns) for row in _listed(found.get(name)) if isinstance(row, Mapping)]
     return _object({k: v for k, v in found.items() if k not in POLICY})
+
+
+def _trend(series: Any) -> dict[str, Any]:
+    """The course of every series as a line, and its windows as rows beside each other."""
+    known = [(n, s) for n, s in (series.items() if isinstance(series, Mapping) else ()) if isinstance(s, Mapping)]
+    courses = {name: spark(one.get("sparkline")) for name, one in known if one.get("sparkline")}
+    rows = []
+    for name, one in known:
+        windows = one.get("windows")
+        spans = {"all": one.get("all_time")} | {f"{d} d": w for d, w in _pairs(windows)}
+        for span, figures in spans.items():
+            if isinstance(figures, Mapping):
+                rows.append({"series": name, "window": span} | {k: figures.get(k) for k in TREND})
+    seasons = {f"seasonality of {n}": s["seasonality"] for n, s in known if isinstance(s.get("seasonality"), Mapping)}
+    unknown = dict(_pairs(series.get(ABSENT) if isinstance(series, Mapping) else None))
+    return {"course": courses, "figures": rows, **seasons} | ({ABSENT: unknown} if unknown else {})
+
+
+def _pairs(value: Any) -> list[tuple[str, Any]]:
+    return [(str(k), v) for k, v in value.items()] if isinstance(value, Mapping) else []
 
 
 def _listed(value: Any) -> list[Any]:
