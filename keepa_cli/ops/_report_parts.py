@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from keepa_cli.core.context import Context
@@ -21,6 +22,8 @@ OWN = frozenset({REPORTS_BUILD, BROWSE_SNAPSHOT})
 """Suggestions that lead to a report: this is it."""
 ORIGINS = frozenset({"live", "sandbox", "import"})
 LARGEST_FIGURE = 8 << 20
+MOST_DRAWN = 50
+"""Products of a snapshot that get figures."""
 
 
 def inputs(ctx: Context, given: Sequence[_inputs.Given]) -> list[Input]:
@@ -96,6 +99,32 @@ def draw(ctx: Context, found: Read, figure_set: str, themes: Sequence[str]) -> t
             continue
         ctx.tell(f"drawing {figure.name}")
         made.append(drawn(figure, themes, keys))
+    return made, skipped
+
+
+def draw_each(ctx: Context, found: Read, themes: Sequence[str]) -> tuple[list[Drawn], list[dict[str, str]]]:
+    """The figures of every product that has a page, and those of all."""
+    from keepa_cli.research.figures import sets
+    from keepa_cli.research.reports.drawn import draw as drawn
+
+    keys = [p.key for p in found.products]
+    made: list[Drawn] = []
+    skipped: list[dict[str, str]] = []
+    wishes: list[tuple[str, Callable[[], Any]]] = [
+        (f"{name}-{product.key}", partial(make, product))
+        for product in found.products[:MOST_DRAWN]
+        for name, make in sets.OWN.items()
+    ]
+    wishes += [(name, partial(make_shared, found.material)) for name, make_shared in sets.SHARED.items()]
+    for name, wish in wishes:
+        figure = wish()
+        if isinstance(figure, str):
+            skipped.append({"name": name, "reason": figure})
+            continue
+        ctx.tell(f"drawing {name}")
+        made.append(drawn(figure, themes, keys))
+    if rest := found.products[MOST_DRAWN:]:
+        skipped.append({"name": "more", "reason": f"The figures of {len(rest)} more products are left out."})
     return made, skipped
 
 

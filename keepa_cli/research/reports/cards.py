@@ -94,7 +94,7 @@ def key_facts(view: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     rating, offers = section(view, "rating"), section(view, "offers")
     box = pricing.get("buy_box")
     price = "buy_box" if isinstance(box, Mapping) else "new"
-    yield _named(pricing, price, "Price", "buy box" if price == "buy_box" else "lowest new offer")
+    yield _named(pricing, price, "Price", "buy box" if price == "buy_box" else "lowest new")
     rank = section(demand, "sales_rank")
     yield _named(demand, "sales_rank", "Sales rank", text_of(rank.get("category_name")))
     yield _named(demand, "monthly_sold", "Sold a month", None)

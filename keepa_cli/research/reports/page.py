@@ -84,6 +84,13 @@ def stylesheet(theme: Look) -> Any:
     return Markup(re.sub(r"\n{2,}", "\n", made).strip())  # noqa: S704 - a template of ours without foreign text
 
 
+def script(template: str) -> Any:
+    """A script of ours, as markup."""
+    from markupsafe import Markup
+
+    return Markup(environment().get_template(template).render().strip())  # noqa: S704 - no foreign text in it
+
+
 @cache
 def environment() -> Environment:
     """Templates that escape for HTML."""
