@@ -27,7 +27,7 @@ COLUMNS: Mapping[str, Mapping[str, Sequence[str]]] = {
     },
     "workflow_plan": {"steps": ("id", "command", "worst_case_tokens", "requires_confirmation", "depends_on", "why")},
 }
-TREND = ("first", "last", "change_pct", "min", "max", "mean", "out_of_stock_pct", "drops")
+TREND = ("last", "change_pct", "mean", "min", "max", "out_of_stock_pct", "drops")
 POLICY = frozenset({"workflow_policy", "workflow_inputs"})
 TITLE = 30
 LONG_SECTIONS = frozenset({"temporal_features", "history_summary", "stats_summary"})
@@ -40,7 +40,8 @@ def humane(data: Mapping[str, Any]) -> dict[str, Any]:
     if data.get("view") == "product":
         return _products(found)
     if data.get("view") == "history_trend":
-        found |= _trend(found.pop("series", None))
+        last = found.pop("next_actions", None)
+        found |= _trend(found.pop("series", None)) | {"next_actions": last}
     for name, columns in COLUMNS.get(str(data.get("view")), {}).items():
         found[name] = [_chosen(row, columns) for row in _listed(found.get(name)) if isinstance(row, Mapping)]
     return _object({k: v for k, v in found.items() if k not in POLICY})
@@ -171,7 +172,7 @@ def _fact(item: Mapping[str, Any]) -> Any:
     """An amount or a single figure as text; None where the object is more than that."""
     if isinstance(item.get("formatted"), str):
         return str(item["formatted"]) + _since(item)
-    if "value" not in item or not FACT & set(item):
+    if "value" not in item or not (FACT & set(item) or set(item) == {"raw", "value"}):
         return None
     value = item["value"]
     if value is None:
