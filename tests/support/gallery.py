@@ -8,6 +8,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from keepa_cli.cassettes.codec import parse_cassette
+from keepa_cli.keepa.strictjson import load_json
+from tests.conftest import REPO
+
 ASIN = "B0PPJ248DY"
 SCENES: Mapping[str, str] = {
     **{f"product-{profile}": f"products get {ASIN} --full --view {profile}" for profile in ("summary", "deal")},
@@ -83,3 +87,13 @@ def scene(cli: Any, folder: Path, name: str, words: str) -> dict[str, Any]:
     assert done.returncode == 0, (name, words, done.stdout[-1500:], done.stderr[-500:])
     (folder / f"{name}.json").write_text(done.stdout, encoding="utf-8")
     return dict(json.loads(done.stdout))
+
+
+LISTS = ("category", "search", "query", "deal", "seller", "bestsellers", "topseller")
+"""Folders of recordings that hold lists."""
+
+
+def bodies_of_lists() -> list[Any]:
+    """The answers of all shipped recordings of lists."""
+    files = sorted(p for folder in LISTS for p in (REPO / "cassettes" / folder).glob("*.yaml"))
+    return [load_json(parse_cassette(p.read_bytes(), p.name)[-1].body) for p in files]

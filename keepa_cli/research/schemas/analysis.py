@@ -65,7 +65,7 @@ def comparison() -> Schema:
         "risk_summary": closed({}, dict.fromkeys(CODES, risks)), "research_graph": GRAPH, "data_quality": quality,
         "next_actions": ACTIONS, "evidence_index": listed(evidence),
     }  # fmt: skip
-    return closed(needed, {"items": ITEMS, "output": OUTPUT})
+    return closed(needed, {"items": ITEMS, "unmatched": NAMES, "output": OUTPUT})
 
 
 def _leader() -> Schema:

@@ -16,6 +16,7 @@ from keepa_cli.research.schemas.build import (
     WHOLE,
     Schema,
     closed,
+    const,
     either,
     listed,
     maybe,
@@ -82,7 +83,7 @@ def _row() -> Schema:
     return closed(
         {
             "asin": TEXT, "domain": TEXT, "series": TEXT, "time": TIME, "value": value,
-            "raw": {"type": ["integer", "string"]}, "unit": UNITS, "currency": maybe(TEXT),
+            "raw": {"type": ["integer", "string"]}, "unit": either(UNITS, const("percent")), "currency": maybe(TEXT),
         }
     )  # fmt: skip
 

@@ -321,5 +321,5 @@ def product_view(product: Schema) -> Schema:
             "view": {"const": "product"}, "profile": one_of(p for p in Profile if p is not Profile.RAW),
             "count": COUNT, "products": listed(product),
         },
-        {"items": ITEMS, "chunks": listed(chunk), "next_actions": ACTIONS, "output": OPEN},
+        {"items": ITEMS, "chunks": listed(chunk), "next_actions": ACTIONS, "output": OPEN, "unmatched": listed(TEXT)},
     )  # fmt: skip

@@ -34,6 +34,7 @@ MONEY, PRICE, COUPON, PATHS = ref("money"), ref("price"), ref("coupon"), ref("ev
 ACTION, ACTIONS, GRAPH, TAXONOMY = ref("next_action"), ref("next_actions"), ref("research_graph"), ref("risk_taxonomy")
 CONFIDENCE, ITEMS, OUTPUT, INPUT = ref("confidence"), ref("items"), ref("output"), ref("input")
 NEED: Schema = one_of(Need)
+STATUSES = ("found", "not_found", "invalid", "ambiguous")
 WORD: Schema = {"type": "string", "pattern": "^[a-z][a-z0-9_]*$"}
 COMMANDS = listed(ref("command"))
 """Next steps that operations suggest beyond the needs of views."""
@@ -142,7 +143,10 @@ def definitions() -> dict[str, Schema]:
         "research_graph": _graph(),
         "risk": risk(),
         "risk_taxonomy": risk_taxonomy(),
-        "items": listed(OPEN, description="The ASINs or codes asked for, in order, each with its status."),
+        "items": listed(
+            closed({"asked": TEXT, "status": one_of(STATUSES), "asins": listed(TEXT)}, {"title": maybe(TEXT)}),
+            description="The ASINs or codes asked for, in order, each with its status.",
+        ),
         "output": closed(
             {"path": TEXT, "format": TEXT, "size_bytes": COUNT, "result_count": maybe(COUNT), "sha256": SHA256}
         ),
