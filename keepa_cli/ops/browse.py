@@ -1,4 +1,4 @@
-"""Snapshots: what is known as a folder of pages, to look through without a server."""
+"""Snapshots: products as pages to look through without a server."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def script(template: str) -> Any:
 @cache
 def environment() -> Environment:
     """Templates that escape for HTML."""
-    found = _environment(autoescape=True)
+    found = _environment(autoescape=True, finalize=_visible)
     found.filters |= _FILTERS
     return found
 
@@ -126,6 +126,11 @@ def _environment(**options: Any) -> Environment:
 
     loaders = [PackageLoader(f"keepa_cli.research.{name}") for name in ("reports", "browse")]
     return Environment(loader=ChoiceLoader(loaders), keep_trailing_newline=True, **options)  # noqa: S701
+
+
+def _visible(value: Any) -> Any:
+    """Text without characters that turn the reading order or cannot be shown; markup of ours as it is."""
+    return clean(value) if type(value) is str else value
 
 
 def _value(fact: Mapping[str, Any]) -> str:

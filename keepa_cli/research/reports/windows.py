@@ -75,7 +75,7 @@ def _extreme(value: Any, unit: str, domain: Domain) -> dict[str, str]:
     at = one.get("at")
     return {
         "text": raw_text(one.get("value"), unit, domain) or "none",
-        "at": at[:10] if isinstance(at, str) and moment(at) else "",
+        "on": at[:10] if isinstance(at, str) and moment(at) else "",
     }
 
 
@@ -92,7 +92,7 @@ def newest(history: Mapping[str, Any], domain: Domain) -> list[dict[str, Any]]:
         if not isinstance(points, list) or slot is None:
             continue
         rows = [
-            {"at": moment(p[0]), "text": raw_text(p[1], _unit(slot.kind), domain) or "none"}
+            {"at": p[0], "text": raw_text(p[1], _unit(slot.kind), domain) or "none"}
             for p in points[::-1][:MOST_POINTS]
             if isinstance(p, list) and len(p) > 1 and moment(p[0])
         ]
