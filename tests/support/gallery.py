@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from io import StringIO
 from pathlib import Path
+from subprocess import CompletedProcess
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from keepa_cli.cassettes.codec import parse_cassette
+from keepa_cli.core.context import Context
+from keepa_cli.interfaces.cli.app import run
 from keepa_cli.keepa.strictjson import load_json
 from tests.conftest import REPO
 
 ASIN = "B0PPJ248DY"
+TODAY = datetime(2027, 1, 4, 12, tzinfo=UTC)
+"""The day on which the scenes play."""
 SCENES: Mapping[str, str] = {
     **{f"product-{profile}": f"products get {ASIN} --full --view {profile}" for profile in ("summary", "deal")},
     "product-research": f"products get {ASIN} --full --view research",
@@ -75,18 +86,39 @@ SCENES: Mapping[str, str] = {
 """Scene -> the words of its command. A file that is named after a scene holds what that scene printed."""
 
 
-def play(cli: Any, folder: Path, names: Any = None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(scene, envelope) in order. `folder` is the working folder of `cli`."""
-    for name, words in SCENES.items():
-        if names is None or name in names:
-            yield name, scene(cli, folder, name, words)
+class Gallery(dict[str, dict[str, Any]]):
+    """Scene -> envelope. Commands run in this process, in a home of their own, on one fixed day."""
+
+    def __init__(self, folder: Path, scenes: Mapping[str, str] = SCENES) -> None:
+        super().__init__()
+        self.folder = folder
+        self.work = folder / "work"
+        for name in ("work", "state", "data"):
+            (folder / name).mkdir()
+        for name, words in scenes.items():
+            done = self.run("--json", *shlex.split(words))
+            assert done.returncode == 0, (name, words, done.stdout[-1500:], done.stderr[-500:])
+            (self.work / f"{name}.json").write_text(done.stdout, encoding="utf-8")
+            self[name] = json.loads(done.stdout)
+
+    def run(self, *words: str) -> CompletedProcess[str]:
+        out, err = StringIO(), StringIO()
+        env = {k: v for k, v in os.environ.items() if not k.startswith("KEEPA_") and k not in {"CI", "TZ"}} | {
+            "HOME": str(self.folder),
+            "KEEPA_CLI_CONFIG": str(self.folder / "config.toml"),
+            "KEEPA_CLI_STATE_DIR": str(self.folder / "state"),
+            "KEEPA_CLI_DATA_DIR": str(self.folder / "data"),
+        }
+        ctx = Context(env=env, cwd=self.work, now=lambda: TODAY, stdin=StringIO(), stdout=out, stderr=err)
+        return CompletedProcess(list(words), run(list(words), ctx), out.getvalue(), err.getvalue())
 
 
-def scene(cli: Any, folder: Path, name: str, words: str) -> dict[str, Any]:
-    done = cli("--json", *shlex.split(words))
-    assert done.returncode == 0, (name, words, done.stdout[-1500:], done.stderr[-500:])
-    (folder / f"{name}.json").write_text(done.stdout, encoding="utf-8")
-    return dict(json.loads(done.stdout))
+@cache
+def played() -> Gallery:
+    """All scenes, played once for all tests of a process."""
+    folder = TemporaryDirectory(prefix="gallery-")
+    atexit.register(folder.cleanup)
+    return Gallery(Path(folder.name))
 
 
 LISTS = ("category", "search", "query", "deal", "seller", "bestsellers", "topseller")
