@@ -57,5 +57,5 @@ class Golden(JSONSnapshotExtension):
 @pytest.mark.parametrize("scene", GOLDEN)
 def test_a_view_is_what_it_was(scene: str, snapshot: SnapshotAssertion) -> None:
     gallery = played()
-    places = {str(gallery.folder): "<home>", str(REPO): "<repository>"}
+    places = {str(gallery.work): "<folder>", str(gallery.folder): "<home>", str(REPO): "<repository>"}
     assert stable(gallery[scene]["data"], places) == snapshot(name=scene, extension_class=Golden)
