@@ -59,10 +59,10 @@ def _of_envelope(data: Any) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def read(ctx: Context, found: Sequence[Input], domain: Domain) -> Read:
+def read(ctx: Context, found: Sequence[Input], domain: Domain, most: int) -> Read:
     from keepa_cli.research.reports.build import read as sorted_out
 
-    return sorted_out(found, domain, planner(ctx))
+    return sorted_out(found, domain, planner(ctx), most)
 
 
 def replan(ctx: Context) -> Callable[[Mapping[str, Any]], dict[str, Any] | None]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from keepa_cli.research.reports.build import Read
 
 VIEW = "browse_snapshot"
+MOST_PAGES = 2000
 Files = Annotated[_inputs.Inputs, Param(position=True)]
 
 
@@ -70,7 +71,7 @@ def _site(
     from keepa_cli.research.reports import build
 
     place = resolve(domain)
-    found: Read = parts.read(ctx, parts.inputs(ctx, given), place)
+    found: Read = parts.read(ctx, parts.inputs(ctx, given), place, MOST_PAGES)
     report = build.build(found, title, place, planner(ctx), parts.replan(ctx))
     if build.empty(report):
         raise parts.nothing(given)

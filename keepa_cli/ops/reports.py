@@ -121,7 +121,7 @@ def _made(
     from keepa_cli.research.reports import build as reports
 
     place = resolve(domain)
-    found = parts.read(ctx, parts.inputs(ctx, given), place)
+    found = parts.read(ctx, parts.inputs(ctx, given), place, reports.MOST_PRODUCTS)
     report = reports.build(found, title, place, planner(ctx), parts.replan(ctx))
     if reports.empty(report):
         raise parts.nothing(given)

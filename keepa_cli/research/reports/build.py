@@ -13,6 +13,7 @@ from keepa_cli.research.brief.documents import Document, kind_of
 from keepa_cli.research.facts import Reason, Section
 from keepa_cli.research.figures.material import Material
 from keepa_cli.research.figures.model import Product
+from keepa_cli.research.graph.model import NodeType
 from keepa_cli.research.inputs import unwrapped
 from keepa_cli.research.needs import Planner
 from keepa_cli.research.product.view import product_view
@@ -28,7 +29,12 @@ PARTS = (
     "summary", "products", "comparison", "risks", "business", "research_graph_report", "figures", "missing",
     "next_actions", "evidence",
 )  # fmt: skip
+STEP = (
+    "action", "reason", "command", "tool", "params", "cli", "estimated_tokens", "worst_case_tokens",
+    "requires_confirmation", "for",
+)  # fmt: skip
 MOST_PRODUCTS = 100
+"""Products that a report shows; a snapshot shows more, as each has a page of its own."""
 _CODES: Mapping[str, Domain] = {d.code: d for d in DOMAINS.values()}
 Told = Callable[[str], None]
 
@@ -66,7 +72,7 @@ class Read:
         return [p for p in self.material.products if p.key in self.views]
 
 
-def read(inputs: Sequence[Input], domain: Domain, plan: Planner) -> Read:
+def read(inputs: Sequence[Input], domain: Domain, plan: Planner, most: int = MOST_PRODUCTS) -> Read:
     """Sort out the inputs; of a product that came as Keepa sent it the view is made here."""
     material = Material(plan, domain)
     found = Read(inputs, material)
@@ -75,7 +81,7 @@ def read(inputs: Sequence[Input], domain: Domain, plan: Planner) -> Read:
         material.add(one.name, one.data)
         found.sources |= {product.key: one for product in material.products[known:]}
     material.finish()
-    for product in material.products[:MOST_PRODUCTS]:
+    for product in material.products[:most]:
         if product.subject is not None and product.view is None:
             found.views[product.key] = product_view(product.subject, plan, "audit", fields=SECTIONS)
         elif product.view is not None:
@@ -89,7 +95,7 @@ def build(found: Read, title: str, domain: Domain, plan: Planner, replan: Replan
     brief, merged = briefs.build(documents, title, domain, plan, replan)
     earlier = [_inner(d.data) for d in documents if kind_of(d.data) == briefs.VIEW]
     cards = [_card(found, p, domain) for p in found.products]
-    graph = graphs.report(merged) if merged["summary"]["source_count"] else {}
+    graph = graphs.report(merged) if _entities(brief) else {}
     return {
         "view": VIEW,
         "version": VERSION,
@@ -104,8 +110,8 @@ def build(found: Read, title: str, domain: Domain, plan: Planner, replan: Replan
         "research_graph_report": graph,
         "figures": [],
         "figures_left_out": [],
-        "missing": _missing(brief),
-        "next_actions": _steps(brief),
+        "missing": _missing(brief, earlier, found),
+        "next_actions": _steps(brief, earlier, replan),
         "evidence": {"links": brief["evidence_links"], "inputs": [dict(i.shown) for i in found.inputs]},
     }
 
@@ -145,7 +151,7 @@ def _summary(brief: Mapping[str, Any], earlier: Sequence[Any], cards: Sequence[M
         ("Products", len(cards)),
         ("Inputs", len(brief["data_quality"]["inputs"])),
         ("Risks found", brief["risk_summary"]["item_count"]),
-        ("Entities", brief["entity_graph_summary"]["node_count"]),
+        ("Entities", _entities(brief)),
     ]
     return {
         "decisions": decisions,
@@ -168,7 +174,7 @@ def _risks(brief: Mapping[str, Any], earlier: Sequence[Any]) -> dict[str, Any]:
     summaries = [section(part, "risk_summary") for part in (brief, *earlier)]
     items: dict[tuple[str, ...], dict[str, str]] = {}
     for row in (r for s in summaries for r in rows(s.get("items"), 200)):
-        asins = [a for a in row.get("asins") or [] if isinstance(a, str)]
+        asins = [a for a in _list(row.get("asins")) if isinstance(a, str)]
         found = {
             "about": text_of(row.get("about")) or ", ".join(asins),
             "severity": text_of(row.get("severity")) or "",
@@ -185,21 +191,39 @@ def _risks(brief: Mapping[str, Any], earlier: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def _missing(brief: Mapping[str, Any]) -> dict[str, Any]:
+def _entities(brief: Mapping[str, Any]) -> int:
+    """How many things the graphs know, the graphs themselves not counted."""
+    counts = brief["entity_graph_summary"]["nodes_by_type"]
+    return sum(n for kind, n in counts.items() if kind != NodeType.RESEARCH_GRAPH)
+
+
+def _missing(brief: Mapping[str, Any], earlier: Sequence[Any], found: Read) -> dict[str, Any]:
     quality = brief["data_quality"]
+    said = [t for part in earlier for n in _list(section(part, "data_quality").get("notes")) if (t := text_of(n))]
+    held = [p for p in found.material.products if p.subject is not None or p.view is not None]
+    rest = len(held) - len(found.views)
+    notes = [f"{rest:,} more products are left out here: {len(found.views):,} are shown."] if rest > 0 else []
     return {
         "facts": [
             {"fact": label(r["fact"]), "reason": why(r["reason"]), "for": ", ".join(map(str, r["for"]))}
             for r in quality["missing"]
         ],
-        "notes": list(quality["notes"]),
+        "notes": [*notes, *(said if earlier else quality["notes"])],
     }
 
 
-def _steps(brief: Mapping[str, Any]) -> list[dict[str, Any]]:
-    names = ("action", "reason", "command", "tool", "params", "cli", "estimated_tokens", "worst_case_tokens",
-             "requires_confirmation", "for")  # fmt: skip
-    return [{n: step[n] for n in names if n in step} for step in brief["follow_up_plan"]["steps"]]
+def _steps(brief: Mapping[str, Any], earlier: Sequence[Any], replan: Replan) -> list[dict[str, Any]]:
+    """What the inputs suggest, each command once; what earlier briefs suggest is checked anew."""
+    found = list(brief["follow_up_plan"]["steps"])
+    for row in (r for part in earlier for r in rows(section(part, "follow_up_plan").get("steps"))):
+        step = replan(row) if {"command", "params"} <= set(row) else None
+        found += [step] if step else []
+    by_cli = {step["cli"]: {n: step[n] for n in STEP if n in step} for step in reversed(found) if "cli" in step}
+    return list(by_cli.values())[::-1]
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
 
 
 def _span(cards: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -25,7 +25,7 @@ TITLES: Mapping[str, str] = {
     "missing": "Missing data", "next_actions": "Next steps", "evidence": "Evidence and provenance",
 }  # fmt: skip
 _BLANKS = re.compile(r"\n{3,}")
-_TRAILING = re.compile(r"[ \t]+\n")
+_EDGES = re.compile(r"[ \t]+$|^[ \t]+", re.M)
 SHORT = 90
 
 
@@ -48,7 +48,7 @@ def text(report: Mapping[str, Any], drawn: Sequence[Drawn]) -> str:
     made = markdown_environment().get_template("report.md.j2").render(
         r=report, own=own, shared=shared, titles=TITLES, graph=_graph(report), sections=sections(report)
     )  # fmt: skip
-    return _BLANKS.sub("\n\n", _TRAILING.sub("\n", made)).strip() + "\n"
+    return _BLANKS.sub("\n\n", _EDGES.sub("", made)).strip() + "\n"
 
 
 def _graph(report: Mapping[str, Any]) -> dict[str, Any]:

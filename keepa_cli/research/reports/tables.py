@@ -97,7 +97,7 @@ def _figures(metrics: Mapping[str, Any]) -> dict[str, Cell]:
         current = section(section(value, "scenarios"), "current")
         for member, one in current.items():
             if text := text_of(one):
-                found[member] = cell(text)
+                found[member.removesuffix("_percent")] = cell(text)
     return found
 
 

@@ -19,6 +19,7 @@ UNITS = {
     "money_per_month_at_least": "a month",
     "points_of_100": "of 100",
 }
+_SPELLED = {"fba": "FBA", "fbm": "FBM", "roi": "ROI", "asin": "ASIN", "aplus": "A+"}
 _SHAPES = {Confidence.LOWER_BOUND.value: "at least {}", Confidence.LOW.value: "{} (estimate)"}
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d)?(?:\.\d+)?(?:Z|\+00:00)")
 _HOSTS = "|".join(sorted(re.escape(d.host) for d in DOMAINS.values()))
@@ -78,7 +79,7 @@ def moment(at: Any) -> str | None:
 
 def label(name: Any) -> str:
     """The name of a member as a heading."""
-    words = clean(str(name)[:80]).replace("_", " ").replace("fba", "FBA").replace("fbm", "FBM")
+    words = " ".join(_SPELLED.get(word, word) for word in clean(str(name)[:80]).replace("_", " ").split(" "))
     return words[:1].upper() + words[1:]
 
 
