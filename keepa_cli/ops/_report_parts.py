@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from keepa_cli.core.context import Context
@@ -22,7 +23,8 @@ OWN = frozenset({REPORTS_BUILD, BROWSE_SNAPSHOT})
 """Suggestions that lead to a report: this is it."""
 ORIGINS = frozenset({"live", "sandbox", "import"})
 LARGEST_FIGURE = 8 << 20
-MOST_DRAWN = 50
+MOST_RECORDINGS = 1000
+MOST_DRAWN = 30
 """Products of a snapshot that get figures."""
 
 
@@ -33,6 +35,7 @@ def inputs(ctx: Context, given: Sequence[_inputs.Given]) -> list[Input]:
     found = []
     for one in given:
         told = _of_fixture(ctx, one.name) if one.source == "fixture" else _of_envelope(one.data)
+        told = told or _of_recording(ctx, one.sha256)
         origin = told.get("origin")
         recorded = told.get("recorded_at")
         known = origin if origin in ORIGINS else UNKNOWN
@@ -45,13 +48,30 @@ def _of_fixture(ctx: Context, name: str) -> Mapping[str, Any]:
     from keepa_cli.cassettes import evidence
 
     try:
-        proof = evidence.read_sidecar(_cassettes_files.fixture(ctx, name).path)
+        return _told(evidence.read_sidecar(_cassettes_files.fixture(ctx, name).path))
     except KeepaCliError:
         return {}
+
+
+def _of_recording(ctx: Context, sha256: str) -> Mapping[str, Any]:
+    """What is known of a body that is the answer of a recording: a body alone does not tell where it came from."""
+    from keepa_cli.cassettes import evidence
+
+    for entry in islice(_cassettes_files.library(ctx).entries(), MOST_RECORDINGS):
+        try:
+            told = _told(evidence.read_sidecar(entry.path)) if entry.fingerprint else {}
+        except KeepaCliError:
+            continue
+        if told.get("body_sha256") == sha256:
+            return told
+    return {}
+
+
+def _told(proof: Mapping[str, Any]) -> Mapping[str, Any]:
     facts, promotion = proof.get("interactions"), proof.get("promotion")
     last = facts[-1] if isinstance(facts, list) and facts and isinstance(facts[-1], dict) else {}
     origin = promotion.get("origin") if isinstance(promotion, dict) else None
-    return {"origin": origin, "recorded_at": last.get("recorded_at")}
+    return {"origin": origin, "recorded_at": last.get("recorded_at"), "body_sha256": last.get("body_sha256")}
 
 
 def _of_envelope(data: Any) -> Mapping[str, Any]:

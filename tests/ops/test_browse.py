@@ -7,6 +7,7 @@ import hashlib
 import html
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,8 @@ def test_every_link_leads_to_a_page_and_nothing_is_loaded(home: Path) -> None:
         if not name.endswith(".html"):
             continue
         page = content.decode()
+        levels = [int(n) for n in re.findall(r"<h([1-6])", page)]
+        assert all(after <= before + 1 for before, after in pairwise(levels)), name
         assert '<html lang="en">' in page and page.count("<h1") == 1 and 'name="viewport"' in page
         for attribute, target in re.findall(r'\s(href|src)="([^"]*)"', page):
             assert attribute == "href", (name, target)
@@ -168,3 +171,15 @@ def test_what_cannot_be_shown_is_refused(home: Path) -> None:
     (home / "work/file").write_text("x", encoding="utf-8")
     assert refusal(call(NAME, home, {"out_dir": "file", "payload": two()}))["kind"] == "invalid_arguments"
     assert refusal(call(NAME, home, {"payload": two()}))["kind"] == "invalid_arguments"
+
+
+def test_one_asin_in_two_marketplaces_has_two_pages(home: Path) -> None:
+    data = body(product(SERIES), product(SERIES, domainId=3))
+    found = made(home, data)
+    assert [p["domain"] for p in found["products"]] == ["US", "DE"]
+    pages = [Path(p["path"]).read_text(encoding="utf-8") for p in found["products"]]
+    assert "18.99 USD" in pages[0] and "18.99 EUR" in pages[1] and "USD" not in pages[1]
+    index, compare = (files(home)[n].decode() for n in ("index.html", "compare.html"))
+    targets = {f"products/{Path(p['path']).name}" for p in found["products"]}
+    for page in (index, compare):
+        assert set(re.findall(r'href="(products/[^"]*)"', page)) == targets and len(targets) == 2

@@ -119,6 +119,12 @@ def test_an_envelope_tells_its_origin(home: Path) -> None:
     assert (data["inputs"][0]["origin"], data["synthetic"]) == ("live", [])
 
 
+def test_a_body_that_a_recording_answered_with_is_known_by_its_bytes(home: Path) -> None:
+    assert call("products.get", home, {"asin": ["B0PPJ248DY"], "full": True}, out=home / "work/b.json")["ok"]
+    told = built(home, input=["b.json"], no_figures=True)["inputs"][0]
+    assert (told["origin"], told["synthetic"]) == ("sandbox", True)
+
+
 def test_given_figures_are_shown_as_images_that_cannot_run(home: Path) -> None:
     bad = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
     (home / "work/my chart.svg").write_bytes(bad)

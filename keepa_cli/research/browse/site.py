@@ -70,7 +70,7 @@ class Site:
         made: str = page.environment().get_template(template).render(
             r=self.report, heading=title, up=up, style=self.style, script=self.script, graph=self.graph,
             nav=[(name, PAGES[name][0]) for name in self.pages], csp=page.policy([self.style], scripts),
-            links={c["asin"]: f"{up}products/{c['key']}.html" for c in self.report["products"]},
+            links={c["label"]: f"{up}products/{c['key']}.html" for c in self.report["products"]},
             shared=self._shared(more["here"]), theme=self.theme, filled=sections(self.report), **more,
         )  # fmt: skip
         return made.encode("utf-8", "replace")

@@ -119,7 +119,7 @@ def build(found: Read, title: str, domain: Domain, plan: Planner, replan: Replan
 def _card(found: Read, product: Product, domain: Domain) -> dict[str, Any]:
     source = found.sources[product.key]
     told = card(product.key, found.views[product.key], place(product, domain))
-    return told | {"source": source.name, "synthetic": source.origin == SYNTHETIC}
+    return told | {"label": product.label, "source": source.name, "synthetic": source.origin == SYNTHETIC}
 
 
 def place(product: Product, domain: Domain) -> Domain:

@@ -33,7 +33,7 @@ def html(report: Mapping[str, Any], drawn: Sequence[Drawn], theme: Look) -> str:
     """One page that needs nothing else."""
     style = stylesheet(theme)
     own, shared = by_product(report["products"], drawn)
-    keys = {c["asin"]: f"#p-{c['key']}" for c in report["products"]}
+    keys = {c["label"]: f"#p-{c['key']}" for c in report["products"]}
     filled = set(sections(report)) | {"evidence"} | ({"figures"} if shared else set())
     named = [n for n in TITLES if n in filled and (n != "figures" or shared)]
     return environment().get_template("report.html.j2").render(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -170,3 +171,28 @@ def test_odd_views_are_shown_without_failing(data: st.DataObject) -> None:
     made = report({"view": "product", "products": [view]})
     assert made["products"] and page.html(made, [], "auto") and page.text(made, [])
     dump_json(made)
+
+
+def _light(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(theme: Any) -> None:
+    """The contrast that WCAG 2 asks of text: 4.5 to 1."""
+    rule = page.stylesheet(theme).partition("}")[0]
+    colours = dict(re.findall(r"--([a-z-]+):(#[0-9a-f]{6})", rule))
+    pairs = [(text, ground) for text in ("text", "muted", "accent") for ground in ("bg", "panel")]
+    pairs += [(name, f"{name}-bg") for name in ("warn", "bad", "mid", "low")]
+    for text, ground in pairs:
+        high, low = sorted((_light(colours[text]), _light(colours[ground])), reverse=True)
+        assert (high + 0.05) / (low + 0.05) >= 4.5, (text, ground)
+
+
+def test_headings_descend_step_by_step() -> None:
+    made = report(body(product(), product(asin="B00BBBBBB2")))
+    levels = [int(n) for n in re.findall(r"<h([1-6])", page.html(made, [], "auto"))]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
