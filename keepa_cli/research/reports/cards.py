@@ -123,6 +123,8 @@ def _groups(view: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _note(value: Any) -> str | None:
     about = value if isinstance(value, Mapping) else {}
+    if isinstance(about.get("direction"), str):
+        return f"{label(about['direction']).lower()}; Keepa counts a rise as negative"
     notes = {"incl_shipping": "with shipping", "excl_shipping": "without shipping"}
     return notes.get(str(about.get("basis"))) or text_of(about.get("category_name"))
 

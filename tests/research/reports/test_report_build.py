@@ -38,6 +38,9 @@ def test_the_numbers_are_those_of_the_real_body(real: Any) -> None:
         "Ratings": "11,598", "New offers": "5", "List price": "24.99 USD", "Amazon": None, "New, FBA": None,
         "Highest ever (new)": "24.99 USD",
     } == told  # fmt: skip
+    demand = next(g for g in card["groups"] if g["title"] == "Demand")
+    change = next(f for f in demand["facts"] if f["label"].startswith("Change of units"))
+    assert change["text"] == "-2 % (estimate)" and change["note"].startswith("sales rose;")
     changes = {r["series"]: r for r in card["windows"]["rows"]}
     assert changes["New price"]["now"] == "14.99 USD"
     thirty = card["windows"]["days"].index("30")
