@@ -216,7 +216,7 @@ def _step(action: Any) -> str | None:
     if not isinstance(action, Mapping) or "cli" not in action:
         return None
     worst = action.get("worst_case_tokens")
-    price = f", up to {worst} tokens" if worst else ""
+    price = f", up to {worst} token{'s' if worst > 1 else ''}" if worst else ""
     consent = ", asks first" if action.get("requires_confirmation") else ""
     reason = str(action.get("reason", action.get("action", ""))).rstrip(".")
     return f"{action['cli']}   # {reason}{price}{consent}"
