@@ -56,7 +56,8 @@ def snapshot(
     given = _inputs.read(ctx, input, fixture, payload)
     site, report, warnings = _site(ctx, given, title.strip(), domain, None if no_figures else theme, theme)
     removed: list[str] = []
-    written = _outputs.write_all(ctx, out_dir, site.files(), _stale(site.files(), removed))
+    files = site.files()
+    written = _outputs.write_all(ctx, out_dir, files, _stale(files, removed))
     data = _answer(report, site.pages, written, removed)
     return data | ({"warnings": warnings} if warnings else {})
 
