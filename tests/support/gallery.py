@@ -76,6 +76,7 @@ SCENES: Mapping[str, str] = {
     "figures": "figures research --fixture product_B0PPJ248DY_full --figure-set audit --out-dir figures",
     "reports_build": "reports build product-research.json business-profit.json --title Leads --no-figures",
     "reports_build-html": "reports build --fixture product_B0PPJ248DY_full --out report.html",
+    "browse_snapshot": "browse snapshot --fixture product_B0PPJ248DY_full --no-figures --out-dir site",
     "workflow_plan": f"workflow plan product-research --asin {ASIN}",
     "workflow_plan-category": "workflow plan category-research --term kitchen",
     "workflow_run": f"workflow run product-research --asin {ASIN} --yes",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from keepa_cli.core.settings import Mode
 from keepa_cli.research.product.profiles import Profile
 from keepa_cli.research.schemas.build import (
     ANY,
@@ -61,7 +60,6 @@ def found() -> Schema:
 
 def policy() -> Schema:
     """`data` of context policy."""
-    modes = [mode.value for mode in Mode]
     live = closed(
         {"by_default": FLAG, "possible": FLAG, "blocked_by": NAMES, "switched_on_by": TEXT,
          "auth": closed({"configured": FLAG, "origin": TEXT}), "server": TEXT}
@@ -72,8 +70,8 @@ def policy() -> Schema:
     operations = ("this_machine_only", "may_ask_keepa", "write_this_machine", "change_something_at_keepa")
     return closed(
         {
-            "view": const("context_policy"), "mode": closed({"value": one_of(modes), "origin": TEXT}),
-            "answers_come_from": TEXT, "modes": closed(dict.fromkeys(modes, TEXT)), "live": live,
+            "view": const("context_policy"), "mode": closed({"value": TEXT, "origin": TEXT}),
+            "answers_come_from": TEXT, "modes": table(TEXT), "live": live,
             "consent": closed({"confirm_above_tokens": COUNT, "how": TEXT, "always_asked": TEXT}),
             "limits": closed(dict.fromkeys(limits, maybe(COUNT))),
             "folders": closed({"library": library, "written": written, "outputs_note": TEXT}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keepa_cli.research.reports.build import PARTS
 from keepa_cli.research.schemas.build import (
+    ANY,
     COUNT,
     FLAG,
     OPEN,
@@ -44,5 +45,18 @@ def report() -> Schema:
     return closed(needed, {"text": TEXT, "output": OUTPUT, "outputs": listed(OPEN)})
 
 
+def snapshot() -> Schema:
+    """`data` of browse snapshot."""
+    page = closed({"name": TEXT, "path": TEXT})
+    product = closed({"asin": maybe(TEXT), "domain": maybe(TEXT), "path": TEXT})
+    needed = {
+        "view": const("browse_snapshot"), "title": TEXT, "output": OUTPUT, "pages": listed(page),
+        "products": listed(product), "files": COUNT, "size_bytes": COUNT, "removed": listed(ANY), "synthetic": NAMES,
+        "inputs": listed(source()), "figures": listed(OPEN), "figures_left_out": listed(OPEN),
+        "next_actions": listed(call(WORD, step=COUNT, evidence=NAMES)),
+    }  # fmt: skip
+    return closed(needed)
+
+
 def views() -> dict[str, tuple[str, Schema]]:
-    return {"reports_build": ("A report", report())}
+    return {"reports_build": ("A report", report()), "browse_snapshot": ("Products as pages", snapshot())}
