@@ -45,8 +45,8 @@ def _figures(figure_set: str, *steps: str, given: bool = False, body: bool = Tru
     return Step("figures", names.FIGURES_RESEARCH, why, params, "figures", optional=True)
 
 
-def _report(*steps: str, given: bool = False) -> Step:
-    params = {"input": Files(steps, given=given), "out": Place("report.md")}
+def _report(*steps: str, given: bool = False, body: bool = False) -> Step:
+    params = {"input": Files(steps, given=given, body=body), "out": Place("report.md")}
     return Step("report", names.REPORTS_BUILD, "Build a report to read.", params, "report")
 
 
@@ -101,7 +101,7 @@ PRODUCT_RESEARCH = Plan(
         _merge("products", "offers", body=True),
         _brief("Product research", "products", "graph"),
         _figures("history", "products"),
-        _report("products"),
+        _report("products", body=True),
     ),
     wants=(("asin",),),
 )  # fmt: skip
