@@ -27,6 +27,7 @@ TWICE = frozenset({
 GOLDEN = sorted(SCENES.keys() - CHANGING - TWICE)
 UNLIKE = {"sha256": "<sha256>", "size_bytes": 0, "run": "<run>", "quote_token": "<quote>", "age_s": 0}
 """Members that differ from machine to machine: hashes of files with paths in them, ages, sizes of drawings."""
+HASH = re.compile(r"\b[0-9a-f]{64}\b")
 RESOURCE = re.compile(r"keepa://(output|workflow)/[A-Za-z0-9_-]{12,}")
 
 
@@ -40,6 +41,7 @@ def stable(value: Any, places: dict[str, str]) -> Any:
         return value
     for place, name in places.items():
         value = value.replace(place, name)
+    value = HASH.sub("<sha256>", value)
     return RESOURCE.sub(r"keepa://\1/<encoded>", value.replace("\\", "/") if "<home>" in value else value)
 
 
