@@ -135,9 +135,7 @@ def test_real_answers(shared_data: Path, which: int) -> None:
         assert list(view) == [name] and product_faults(view) == []
 
 
-QUERIES: tuple[dict[str, str], ...] = (
-    {}, {"stats": "90", "rating": "1", "buybox": "1"}, {"offers": "20"}, {"history": "0"},
-)  # fmt: skip
+QUERIES: tuple[dict[str, str], ...] = ({"stats": "90", "offers": "20"}, {"history": "0"})
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=str)
@@ -156,7 +154,7 @@ def everything(body: Any, domain: int = 1) -> Iterator[dict[str, Any]]:
 def test_mutated_products(shared_data: Path) -> None:
     whole = real(shared_data)
     text = json.dumps(whole | {"products": [shortened(whole["products"][0], 8)]})
-    for number in range(16):
+    for number in range(10):
         rng = random.Random(f"schema-{number}")
         body = json.loads(text)
         mutated(body["products"][0], rng, rng.randrange(1, 10))
