@@ -7,14 +7,49 @@ from keepa_cli.client.local import LocalClient as _LocalClient
 from keepa_cli.core.envelope import Envelope
 
 class _Audit:
-    def cost(self, operation: str, *, param: str | Sequence[str] | None = None) -> Envelope:
+    def cost(
+        self,
+        operation: str | None = None,
+        *,
+        param: str | Sequence[str] | None = None,
+        plan: str | None = None,
+        refill_rate: int | None = None,
+    ) -> Envelope:
         """Tell what a call would cost: estimate, worst case, components, and whether it would ask first.
 
-        Needs no key and sends nothing. The parameters are checked as the call itself would check them.
+        Of a workflow it tells the price of every step. Needs no key and sends nothing. The parameters are checked as the
+        call itself would check them.
 
         Args:
             operation: The operation, such as products.get.
             param: Parameters of the operation.
+            plan: A saved answer of workflow plan, instead of an operation.
+            refill_rate: Tokens a minute that the subscription brings, to tell how long a refill takes.
+        """
+
+class _Batch:
+    def asins(
+        self,
+        targets: str | Sequence[str],
+        *,
+        operation: str = "products.summary",
+        param: str | Sequence[str] | None = None,
+        domain: str | int = "US",
+        out: str | None = None,
+        strict: bool = False,
+    ) -> Envelope:
+        """Run an operation over a list of ASINs, in the mode of the call: from recordings unless live is given.
+
+        Repeats are asked once; entries that are no ASIN are told by line. The list goes out in requests of 100; what an
+        interrupted run was given is kept for a day, and the same command asks for the rest only.
+
+        Args:
+            targets: Files with ASINs (text, CSV with a column asin, JSON, JSON lines), - for standard input, or ASINs.
+            operation: The operation that takes the ASINs.
+            param: More parameters of the operation.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            out: Write one JSON line per ASIN to this file.
+            strict: Refuse a list with an entry that is no ASIN.
         """
 
 class _Bestsellers:
@@ -29,11 +64,13 @@ class _Bestsellers:
         variations: bool = False,
         sublist: bool = False,
         limit: int | None = None,
+        view: Literal["raw", "agent"] | None = None,
     ) -> Envelope:
         """List the best sellers of a category, best rank first.
 
         Costs 50 tokens, nothing where there is no list (an empty result). A list holds up to 500,000 ASINs.
-        range, month with year, and sublist exclude each other.
+        range, month with year, and sublist exclude each other. The profile (view: bestsellers) shows the first 25,
+        or as many as limit says.
 
         Args:
             category: Category node id, or the name of a product group such as Beauty.
@@ -44,6 +81,254 @@ class _Bestsellers:
             variations: List every variation, not one per parent.
             sublist: Rank within the category itself, not by the root category.
             limit: Show only the first N of the list; the cost stays the same, and out keeps all.
+            view: raw: Keepa's body with the plain rows. agent: the profile without the body, small enough for an agent. Default: the profile, and the body beside it.
+        """
+    def churn(
+        self,
+        input: str | Sequence[str] | None = None,
+        *,
+        fixture: str | Sequence[str] | None = None,
+        depth: int = 100,
+    ) -> Envelope:
+        """Tell how fast the best sellers of a category change, from lists that are already here. Costs nothing.
+
+        The newest list is compared with those nearest to 91 days (at most 21 days off) and 365 days (at most 45 days off)
+        before it. Lists are dated by their lastUpdate, those of month with year by the end of that month. Labels:
+        fomo_spike_die, high_churn, mature_stable, blue_ocean, else unlabelled.
+
+        Args:
+            input: Lists of one category: out files or saved output of kc json.
+            fixture: Promoted fixtures to work on. Repeatable.
+            depth: Compare the first N of every list.
+        """
+
+class _Browse:
+    def snapshot(
+        self,
+        input: str | Sequence[str] | None = None,
+        *,
+        out_dir: str,
+        fixture: str | Sequence[str] | None = None,
+        payload: Mapping[str, Any] | None = None,
+        title: str = "Product research",
+        no_figures: bool = False,
+        theme: Literal["auto", "light", "dark"] = "auto",
+        domain: str | int = "US",
+    ) -> Envelope:
+        """Lay products, comparisons, figures and graphs out as pages: a table to search and sort, a page a product.
+
+        Works on this machine only and costs nothing; the pages load nothing and open from a file. The same inputs give the
+        same bytes. Pages of an earlier snapshot in the folder are replaced, those no longer needed are removed; other
+        files there are never touched. Figures need the extra figures.
+
+        Args:
+            out_dir: Folder to write the pages to.
+            input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
+            fixture: Promoted fixtures to work on. Repeatable.
+            payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
+            title: Title of the pages.
+            no_figures: Draw no figures.
+            theme: Colours; auto follows the reader's screen.
+            domain: Marketplace of products that do not name theirs.
+        """
+
+class _Business:
+    def profit(
+        self,
+        asin: str | int,
+        *,
+        cost: str | int,
+        domain: str | int = "US",
+        inbound: str | int | None = None,
+        ads_rate: str | int | None = None,
+        return_rate: str | int | None = None,
+        storage: str | int | None = None,
+        other: str | int | None = None,
+        fba: bool = False,
+        fbm: bool = False,
+        shipping_cost: str | int | None = None,
+        referral_rate: str | int | None = None,
+        min_referral_fee: str | int | None = None,
+        fulfilment_fee: str | int | None = None,
+        buybox: bool = False,
+    ) -> Envelope:
+        """Tell what one unit earns at the price of today and at the mean prices of 30, 90 and 365 days.
+
+        Fees are the product's own; what Keepa does not know is an option, shown with its value under `assumptions`.
+        Prices are the buy box with buybox, else the lowest new offer.
+
+        Args:
+            asin: The product.
+            cost: What one unit costs you, in the currency of the marketplace.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            inbound: Shipping one unit to the warehouse [0].
+            ads_rate: Advertising, in percent of the price [0].
+            return_rate: Units that come back, in percent; each loses its whole price [0].
+            storage: Storing one unit until it is sold [0].
+            other: Any further cost of one unit [0].
+            fba: Amazon ships (the default).
+            fbm: The merchant ships: no FBA fee, but shipping_cost.
+            shipping_cost: Shipping one unit to the customer, with fbm [0].
+            referral_rate: Referral fee in percent instead of Keepa's.
+            min_referral_fee: Amazon's least referral fee per unit [0].
+            fulfilment_fee: FBA fee per unit instead of Keepa's.
+            buybox: Count with the buy box price: 2 tokens more.
+        """
+    def find_fast_movers(
+        self,
+        *,
+        input: str | Sequence[str] | None = None,
+        fixture: str | Sequence[str] | None = None,
+        payload: Mapping[str, Any] | None = None,
+        domain: str | int = "US",
+        sort: Literal["velocity", "turnover", "offers", "stock_out", "input"] = "velocity",
+        limit: int | None = None,
+        min_confidence: Literal["exact", "high", "medium", "lower_bound", "low"] | None = None,
+        min_monthly_sold: int | None = None,
+        out: str | None = None,
+    ) -> Envelope:
+        """Rank products by how fast they sell.
+
+        Units are lower bounds of Amazon's brackets. Products that only have rank drops are ranked apart, as a hint.
+
+        Args:
+            input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
+            fixture: Promoted fixtures to work on. Repeatable.
+            payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            sort: What ranks the products; input keeps their order.
+            limit: Show at most N products of every ranking.
+            min_confidence: Leave out products whose deciding figure is less certain than this.
+            min_monthly_sold: Leave out products below N units a month, or without known units.
+            out: Write the result as JSON to FILE as well.
+        """
+    def inventory_audit(
+        self,
+        *,
+        input: str | Sequence[str] | None = None,
+        fixture: str | Sequence[str] | None = None,
+        payload: Mapping[str, Any] | None = None,
+        domain: str | int = "US",
+        sort: Literal["velocity", "turnover", "offers", "stock_out", "input"] = "stock_out",
+        limit: int | None = None,
+        min_confidence: Literal["exact", "high", "medium", "lower_bound", "low"] | None = None,
+        out: str | None = None,
+    ) -> Envelope:
+        """Rank products by the risk that they run out of stock.
+
+        The level rests on Keepa's out-of-stock percentages, offers and velocity. Stock quantities are never estimated.
+
+        Args:
+            input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
+            fixture: Promoted fixtures to work on. Repeatable.
+            payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            sort: What ranks the products; input keeps their order.
+            limit: Show at most N products of every ranking.
+            min_confidence: Leave out products whose deciding figure is less certain than this.
+            out: Write the result as JSON to FILE as well.
+        """
+    def market_opportunity(
+        self,
+        *,
+        input: str | Sequence[str] | None = None,
+        fixture: str | Sequence[str] | None = None,
+        payload: Mapping[str, Any] | None = None,
+        domain: str | int = "US",
+        limit: int | None = None,
+        min_monthly_sold: int | None = None,
+        out: str | None = None,
+    ) -> Envelope:
+        """Score products by velocity, competition, stock-out risk and turnover, and list the best.
+
+        Every part of the score is shown. What lacks an input is listed with the reason, never scored with a zero.
+
+        Args:
+            input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
+            fixture: Promoted fixtures to work on. Repeatable.
+            payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            limit: Show at most N products of every ranking.
+            min_monthly_sold: Leave out products below N units a month, or without known units.
+            out: Write the result as JSON to FILE as well.
+        """
+    def seller_metrics(
+        self,
+        *,
+        input: str | Sequence[str] | None = None,
+        fixture: str | Sequence[str] | None = None,
+        payload: Mapping[str, Any] | None = None,
+        domain: str | int = "US",
+        window_days: int | Sequence[int] = [30, 90, 180, 365],
+        sort: Literal["velocity", "turnover", "offers", "stock_out", "input"] = "input",
+        limit: int | None = None,
+        min_confidence: Literal["exact", "high", "medium", "lower_bound", "low"] | None = None,
+        out: str | None = None,
+    ) -> Envelope:
+        """Count the competition of products, and who held the buy box for how long.
+
+        Buy box shares need answers that were requested with buybox or offers.
+
+        Args:
+            input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
+            fixture: Promoted fixtures to work on. Repeatable.
+            payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            window_days: Days of the buy box windows.
+            sort: What ranks the products; input keeps their order.
+            limit: Show at most N products of every ranking.
+            min_confidence: Leave out products whose deciding figure is less certain than this.
+            out: Write the result as JSON to FILE as well.
+        """
+    def velocity(
+        self,
+        *,
+        input: str | Sequence[str] | None = None,
+        fixture: str | Sequence[str] | None = None,
+        payload: Mapping[str, Any] | None = None,
+        domain: str | int = "US",
+        sort: Literal["velocity", "turnover", "offers", "stock_out", "input"] = "input",
+        limit: int | None = None,
+        min_confidence: Literal["exact", "high", "medium", "lower_bound", "low"] | None = None,
+        out: str | None = None,
+    ) -> Envelope:
+        """Tell how fast products sell: units a month at least, else rank drops as a weak proxy.
+
+        Args:
+            input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
+            fixture: Promoted fixtures to work on. Repeatable.
+            payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            sort: What ranks the products; input keeps their order.
+            limit: Show at most N products of every ranking.
+            min_confidence: Leave out products whose deciding figure is less certain than this.
+            out: Write the result as JSON to FILE as well.
+        """
+    def inventory(
+        self,
+        *,
+        input: str | Sequence[str] | None = None,
+        fixture: str | Sequence[str] | None = None,
+        payload: Mapping[str, Any] | None = None,
+        domain: str | int = "US",
+        sort: Literal["velocity", "turnover", "offers", "stock_out", "input"] = "input",
+        limit: int | None = None,
+        min_confidence: Literal["exact", "high", "medium", "lower_bound", "low"] | None = None,
+        out: str | None = None,
+    ) -> Envelope:
+        """Tell how likely products are to run out, with the percentages behind it.
+
+        A quantity in stock is never estimated.
+
+        Args:
+            input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
+            fixture: Promoted fixtures to work on. Repeatable.
+            payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            sort: What ranks the products; input keeps their order.
+            limit: Show at most N products of every ranking.
+            min_confidence: Leave out products whose deciding figure is less certain than this.
+            out: Write the result as JSON to FILE as well.
         """
 
 class _Cache:
@@ -271,21 +556,109 @@ class _Cassettes:
         """
 
 class _Categories:
-    def get(self, category: int | Sequence[int], *, domain: str | int = "US", parents: bool = False) -> Envelope:
+    def get(
+        self,
+        category: int | Sequence[int],
+        *,
+        domain: str | int = "US",
+        parents: bool = False,
+        view: Literal["raw", "agent"] | None = None,
+        limit: int | None = None,
+    ) -> Envelope:
         """Look up categories by id.
+
+        The profile (view: categories) tells size, ranks, average price and ratings of each, and its path with parents.
 
         Args:
             category: Category node ids, up to 10; 0 alone lists the roots.
             domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
             parents: Include the parents of every category up to its root.
+            view: raw: Keepa's body with the plain rows. agent: the profile without the body, small enough for an agent. Default: the profile, and the body beside it.
+            limit: At most N rows in the profile (default 25); the body and the cost stay the same.
         """
-    def search(self, term: str, *, domain: str | int = "US", parents: bool = False) -> Envelope:
+    def search(
+        self,
+        term: str,
+        *,
+        domain: str | int = "US",
+        parents: bool = False,
+        view: Literal["raw", "agent"] | None = None,
+        limit: int | None = None,
+    ) -> Envelope:
         """Find categories by keyword; at most 50 are returned.
+
+        The profile (view: category_search) orders the candidates by how well their names answer the words, and names what
+        to do with the best one.
 
         Args:
             term: Keywords of at least 3 characters each; all must match.
             domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
             parents: Include the parents of every category up to its root.
+            view: raw: Keepa's body with the plain rows. agent: the profile without the body, small enough for an agent. Default: the profile, and the body beside it.
+            limit: At most N rows in the profile (default 25); the body and the cost stay the same.
+        """
+    def finder_selection(
+        self,
+        category: int,
+        *,
+        domain: str | int = "US",
+        root: bool = False,
+        not_category: int | Sequence[int] | None = None,
+        title: str | None = None,
+        brand: str | Sequence[str] | None = None,
+        new: str | None = None,
+        buy_box: str | None = None,
+        sales_rank: str | None = None,
+        rating: str | None = None,
+        reviews: str | None = None,
+        monthly_sold: str | None = None,
+        filter: str | Sequence[str] | None = None,
+        sort: str | Sequence[str] | None = None,
+        per_page: int | None = None,
+        out: str | None = None,
+    ) -> Envelope:
+        """Draft a finder selection for a category, with notes on every field. Sends nothing, costs nothing.
+
+        The file of out holds the selection alone: kc finder query selection_file FILE takes it as it is. Every field
+        is checked as the finder would check it.
+
+        Args:
+            category: Category node id.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            root: The category is a root: take its whole tree.
+            not_category: Categories to exclude.
+            title: Words of the title; quotes make phrases, a leading - excludes.
+            brand: Brands, any of them.
+            new: Lowest new price, in the smallest unit.
+            buy_box: Buy box price with shipping, in the smallest unit.
+            sales_rank: Current sales rank.
+            rating: Rating in tenths, 0 to 50: 45.. is 4.5 and more.
+            reviews: Number of ratings.
+            monthly_sold: Units bought in the past month.
+            filter: Any other field of the selection; repeat it for more.
+            sort: Sort order, up to 3.
+            per_page: ASINs per page.
+            out: Write the selection to this file.
+        """
+    def products(
+        self,
+        category: str | int,
+        *,
+        domain: str | int = "US",
+        limit: int = 25,
+        hydrate_top: int = 0,
+    ) -> Envelope:
+        """List the best selling products of a category as candidates for research.
+
+        Asks what kc bestsellers get asks, so one recording serves both. Costs 50 tokens whatever the limit: cheaper ways
+        are kc categories finder-selection with kc finder query (11 tokens), and kc products compare for known ASINs.
+        hydrate_top N adds the summaries of the first N, in one further call that is part of the quoted cost.
+
+        Args:
+            category: Category node id, or the name of a product group such as Beauty.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            limit: At most N candidates; the cost stays the same.
+            hydrate_top: Look up the first N candidates as well: 1 token each.
         """
 
 class _Config:
@@ -329,6 +702,13 @@ class _Config:
             dry_run: Show what would be written; write nothing.
         """
 
+class _Context:
+    def policy(self) -> Envelope:
+        """Tell what is allowed here: mode, live calls, consent, limits, folders, what each command does, what to do first.
+
+        Works without a key and a network; whether a key is configured is told, never the key.
+        """
+
 class _Deals:
     def query(
         self,
@@ -355,11 +735,14 @@ class _Deals:
         has_reviews: bool | None = None,
         no_adult: bool | None = None,
         page: int | None = None,
+        view: Literal["raw", "agent"] | None = None,
+        limit: int | None = None,
     ) -> Envelope:
         """Browse recent deals of one price type.
 
         Costs 5 tokens per page of up to 150 deals. The master switches isRangeEnabled and isFilterEnabled are set where
-        ranges and filters need them. In `items`, delta and delta_percent are positive where the value fell.
+        ranges and filters need them. In `items`, delta and delta_percent are positive where the value fell. The profile
+        (view: deals_query) has them as amounts with their currency, and says in `reading` what they are measured against.
 
         Args:
             selection: The selection as a JSON object; options add to it and win over it. selection_file FILE reads it from a file, - from standard input.
@@ -384,16 +767,19 @@ class _Deals:
             has_reviews: Only products with reviews.
             no_adult: Leave out adult items.
             page: Page of 150 deals, from 0.
+            view: raw: Keepa's body with the plain rows. agent: the profile without the body, small enough for an agent. Default: the profile, and the body beside it.
+            limit: At most N rows in the profile (default 25); the body and the cost stay the same.
         """
 
 class _Docs:
     def index(self) -> Envelope:
-        """List the documentation pages."""
-    def read(self, page: str = "index") -> Envelope:
-        """Read one documentation page.
+        """List the documentation in reading order, the schemas of answers and views, and what recordings there are."""
+    def read(self, page: str | None = None, *, uri: str | None = None) -> Envelope:
+        """Read one documentation page; the first one when none is named.
 
         Args:
             page: Name of a page, as `docs index` lists it.
+            uri: The page by its address: keepa://wiki/page/NAME.
         """
 
 class _Domains:
@@ -417,6 +803,39 @@ class _Evals:
 
         Args:
             targets: Eval files, folders of them, or ids; all evals when left out.
+        """
+
+class _Figures:
+    def research(
+        self,
+        *,
+        out_dir: str,
+        input: str | Sequence[str] | None = None,
+        fixture: str | Sequence[str] | None = None,
+        payload: Mapping[str, Any] | None = None,
+        figure_set: Literal["all", "history", "compare", "audit"] = "all",
+        format: Literal["svg", "png", "both"] = "svg",
+        theme: Literal["light", "dark", "both"] = "light",
+        asin: str | int | Sequence[str | int] | None = None,
+        domain: str | int = "US",
+        specs: bool = False,
+    ) -> Envelope:
+        """Draw figures from products, product views, comparisons, history rows or research graphs.
+
+        Works on this machine only and costs nothing; needs the extra figures. Each figure has its source data beside it
+        as JSON. What the inputs cannot give is listed in `skipped` with its reason. The same inputs give the same bytes.
+
+        Args:
+            out_dir: Folder to write the figures to.
+            input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
+            fixture: Promoted fixtures to work on. Repeatable.
+            payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
+            figure_set: history: prices, rank, offers, changes; compare: products side by side; audit: risks and graph.
+            format: File format; PNG files have twice the pixels.
+            theme: Colours.
+            asin: Draw these products only.
+            domain: Marketplace of products that do not name theirs.
+            specs: Also write the Vega-Lite specification of each figure.
         """
 
 class _Finder:
@@ -443,12 +862,15 @@ class _Finder:
         page: int | None = None,
         per_page: int | None = None,
         stats: bool = False,
+        view: Literal["raw", "agent"] | None = None,
+        limit: int | None = None,
     ) -> Envelope:
         """Find ASINs by any combination of Keepa's filters.
 
         Costs 10 tokens and 1 per 100 ASINs returned, and always asks for yes when live. Every field of the selection is
         checked before anything is sent. Fields that end in _gte and _lte are inclusive bounds; deltas are positive where
-        a value fell. page times per-page reaches 10000 results at most.
+        a value fell. page times per-page reaches 10000 results at most. The profile (view: finder_query) numbers the
+        candidates over all pages and tells how many more there are.
 
         Args:
             selection: The selection as a JSON object; options add to it and win over it. selection_file FILE reads it from a file, - from standard input.
@@ -471,6 +893,8 @@ class _Finder:
             page: Page of the result, from 0.
             per_page: ASINs per page; 1 token per 100. Default 50.
             stats: Search insights: 30 tokens and 1 per million matches more.
+            view: raw: Keepa's body with the plain rows. agent: the profile without the body, small enough for an agent. Default: the profile, and the body beside it.
+            limit: At most N rows in the profile (default 25); the body and the cost stay the same.
         """
 
 class _Graphs:
@@ -520,7 +944,7 @@ class _Graphs:
         Costs 1 token, nothing when the same picture was asked for within 90 minutes; the answer does not say which.
 
         Args:
-            asin: Amazon product id: 10 letters and digits.
+            asin: The product.
             domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
             range: Days back from today [90].
             width: Pixels, 300-1800 [500].
@@ -557,6 +981,70 @@ class _Graphs:
             c_wd: Colour of wd.
             c_pe: Colour of pe.
             param: Any other parameter of the picture.
+        """
+
+class _History:
+    def export(
+        self,
+        asin: str | int | Sequence[str | int],
+        *,
+        domain: str | int = "US",
+        series: str | Sequence[str] | None = None,
+        format: Literal["json", "jsonl", "csv", "parquet"] | None = None,
+        out: str | None = None,
+        days: int | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        max_points: int | None = None,
+        offers: int | None = None,
+        buybox: bool | None = None,
+        rating: bool | None = None,
+    ) -> Envelope:
+        """Export histories as rows: asin, domain, series, time, value, raw, unit, currency.
+
+        Costs 1 token per product, more with offers, buybox, rating. A row is a change: its value holds until the next
+        row of its series (of parent_asin the time is when that parent ended). Money is exact decimal text; where there is
+        no value, `value` is null and `raw` says why (-1: none). A series with shipping is three: NAME is the landed price,
+        NAME:price and NAME:shipping its parts.
+
+        Args:
+            asin: ASINs; more than 100 are asked in batches.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            series: Series to export; all that have data when left out.
+            format: Format of the rows; told by the name of out, else json.
+            out: Write the rows to FILE, whatever their number; needed for all but json.
+            days: Only the last N days, 24 hours each.
+            since: Only from this time on (UTC), with the value in force then.
+            until: Only up to this time (UTC).
+            max_points: At most N points per series; first, last, extremes and stock-outs are always kept.
+            offers: Fetch 20-100 marketplace offers: 6 tokens per page of 10, per product.
+            buybox: Buy box histories: 2 tokens more per product; included in offers.
+            rating: Rating and review count histories: up to 1 token more per product.
+        """
+    def trend(
+        self,
+        asin: str | int,
+        *,
+        domain: str | int = "US",
+        series: str | Sequence[str] | None = None,
+        window_days: int | Sequence[int] | None = None,
+        offers: int | None = None,
+        buybox: bool | None = None,
+        rating: bool | None = None,
+    ) -> Envelope:
+        """How histories moved, over all time and over windows that end now.
+
+        Costs 1 token, more with offers, buybox, rating. Every value counts as long as it was in force. The trend of a
+        sales rank has its `seasonality` where a full year is known.
+
+        Args:
+            asin: The product.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            series: Series to look at; the main ones that have data when left out.
+            window_days: Windows that end now, in days [30].
+            offers: Fetch 20-100 marketplace offers: 6 tokens per page of 10, per product.
+            buybox: Buy box histories: 2 tokens more per product; included in offers.
+            rating: Rating and review count histories: up to 1 token more per product.
         """
 
 class _Ledger:
@@ -645,10 +1133,17 @@ class _Products:
         videos: bool | None = None,
         aplus: bool | None = None,
         full: bool = False,
+        view: Literal["raw", "summary", "deal", "research", "audit"] | None = None,
+        agent_view: bool = False,
+        fields: str | Sequence[str] | None = None,
+        history_limit: int | None = None,
+        temporal_window_days: int | Sequence[int] | None = None,
+        chunks_dir: str | None = None,
     ) -> Envelope:
-        """Get products with their history, as Keepa sends them.
+        """Get products with their history: as Keepa sends them, or as a view that a decision can be made from.
 
         Costs 1 token per product, more with offers, buybox, rating, stock. ASINs asked twice are sent once.
+        Views cost nothing more; out keeps the raw answer beside one.
 
         Args:
             asin: ASINs; more than 100 are asked in batches.
@@ -668,6 +1163,12 @@ class _Products:
             videos: Include stored video metadata.
             aplus: Include stored A+ content.
             full: Same as history stats 0 videos aplus: all that costs nothing more.
+            view: How much of each product: raw as Keepa sends it (default), summary (2 KB), deal (8 KB), research (32 KB), or audit.
+            agent_view: Same as view research, where view names no other.
+            fields: Show these sections only, whole, instead of those of a profile. Implies view research.
+            history_limit: Newest points shown of each history (default 10). Implies view research.
+            temporal_window_days: Days of the windows in temporal_features (default 7, 30, 90, 180, 365). Implies view research.
+            chunks_dir: Also write each section of each product as a JSON file of its own into this folder. Implies view research.
         """
     def by_code(
         self,
@@ -680,6 +1181,8 @@ class _Products:
         days: int | None = None,
         update: int | None = None,
         full: bool = False,
+        view: Literal["raw", "summary", "deal", "research", "audit"] | None = None,
+        fields: str | Sequence[str] | None = None,
     ) -> Envelope:
         """Get products by barcode.
 
@@ -694,6 +1197,8 @@ class _Products:
             days: Trim all history to the last N days of 24 hours.
             update: Refresh data older than N hours; 0 always (may cost 1 more), -1 never.
             full: Same as history stats 0 videos aplus.
+            view: How much of each product: raw as Keepa sends it (default), summary (2 KB), deal (8 KB), research (32 KB), or audit.
+            fields: Show these sections only, whole, instead of those of a profile. Implies view research.
         """
     def search(
         self,
@@ -705,6 +1210,8 @@ class _Products:
         history: bool | None = None,
         update: int | None = None,
         rating: bool | None = None,
+        view: Literal["raw", "summary", "deal", "research", "audit"] | None = None,
+        fields: str | Sequence[str] | None = None,
     ) -> Envelope:
         """Search products by keyword, in Amazon's order without sponsored results.
 
@@ -718,6 +1225,93 @@ class _Products:
             history: Include price, rank and offer history (Keepa's default: yes).
             update: Refresh data older than N hours: up to 1 token per product.
             rating: Rating and review counts: up to 5 tokens more.
+            view: How much of each product: raw as Keepa sends it (default), summary (2 KB), deal (8 KB), research (32 KB), or audit.
+            fields: Show these sections only, whole, instead of those of a profile. Implies view research.
+        """
+    def summary(
+        self,
+        asin: str | int | Sequence[str | int],
+        *,
+        domain: str | int = "US",
+        offers: int | None = None,
+        buybox: bool | None = None,
+        rating: bool | None = None,
+        update: int | None = None,
+    ) -> Envelope:
+        """Show each product in 2 KB: what it is, costs and sells, its rating, its risks, what to ask next.
+
+        Asks what `products get full` asks, for the same price: 1 token per product.
+
+        Args:
+            asin: ASINs; more than 100 are asked in batches.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            offers: Fetch 20-100 marketplace offers: 6 tokens per page of 10, per product.
+            buybox: Buy box data: 2 tokens more per product; included in offers.
+            rating: Rating and review counts: up to 1 token more per product.
+            update: Refresh data older than N hours; 0 always (may cost 1 more), -1 never.
+        """
+    def compare(
+        self,
+        asin: str | int | Sequence[str | int],
+        *,
+        domain: str | int = "US",
+        offers: int | None = None,
+        buybox: bool | None = None,
+        rating: bool | None = None,
+        update: int | None = None,
+        sort_by: Literal["buy_box_price", "new_price", "price_vs_90d_pct", "sales_rank", "monthly_sold", "rating", "review_count", "offer_count", "data_quality"] | None = None,
+    ) -> Envelope:
+        """Hold products against each other: a row each, who leads by what, the risks and the graph of all.
+
+        Asks what `products get full` asks, for the same price: 1 token per product. ASINs that Keepa does not have
+        stand in the rows too, with their status.
+
+        Args:
+            asin: ASINs; more than 100 are asked in batches.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            offers: Fetch 20-100 marketplace offers: 6 tokens per page of 10, per product.
+            buybox: Buy box data: 2 tokens more per product; included in offers.
+            rating: Rating and review counts: up to 1 token more per product.
+            update: Refresh data older than N hours; 0 always (may cost 1 more), -1 never.
+            sort_by: Order the rows by this figure, the best first: low prices, ranks and offer counts, high sales and ratings. Without it they stand in the order asked.
+        """
+
+class _Reports:
+    def build(
+        self,
+        input: str | Sequence[str] | None = None,
+        *,
+        fixture: str | Sequence[str] | None = None,
+        payload: Mapping[str, Any] | None = None,
+        title: str = "Product research",
+        format: Literal["markdown", "html", "json"] | None = None,
+        out: str | None = None,
+        out_dir: str | None = None,
+        figure_set: Literal["all", "history", "compare", "audit"] = "all",
+        figure: str | Sequence[str] | None = None,
+        no_figures: bool = False,
+        theme: Literal["auto", "light", "dark"] = "auto",
+        domain: str | int = "US",
+    ) -> Envelope:
+        """Build a report from product views, answers of Keepa, comparisons, graphs, briefs or business figures.
+
+        Works on this machine only and costs nothing. HTML is one page that loads nothing. Numbers are those of the views;
+        what came from the sandbox is marked as synthetic. The same inputs give the same bytes. Without out or out_dir
+        a small report comes as `text`, without figures. Figures need the extra figures.
+
+        Args:
+            input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
+            fixture: Promoted fixtures to work on. Repeatable.
+            payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
+            title: Title of the report.
+            format: Form of the report; without it the ending of out decides, else markdown.
+            out: Write the report to this file; figures of Markdown go beside it.
+            out_dir: Write report and figures into this folder.
+            figure_set: Which figures to draw.
+            figure: Show this SVG or PNG instead of drawing. Repeatable.
+            no_figures: Draw no figures.
+            theme: Colours; auto follows the reader's screen in HTML.
+            domain: Marketplace of products that do not name theirs.
         """
 
 class _Request:
@@ -748,9 +1342,98 @@ class _Request:
             param: Query parameters.
         """
 
+class _Research:
+    def resolve(
+        self,
+        text: str,
+        *,
+        domain: str | int | None = None,
+        kind: Literal["product", "code", "seller", "category", "fixture", "evidence", "keyword"] | None = None,
+    ) -> Envelope:
+        """Tell what a text means: an ASIN, a barcode, a seller, a category, an address of Amazon, a fixture or words.
+
+        Nothing is guessed: a text that can mean several things is `ambiguous`, and its candidates say what each would be
+        and how to go on. Give kind to decide. Works on this machine only and costs nothing.
+
+        Args:
+            text: The words, id, code or address.
+            domain: Marketplace of the ids; US where an address names none.
+            kind: Only this meaning counts.
+        """
+    def query(
+        self,
+        text: str,
+        *,
+        kind: Literal["product", "search", "category", "seller", "bestsellers", "finder", "deal", "tracking", "docs"] | None = None,
+        limit: int = 10,
+    ) -> Envelope:
+        """Find recordings, fixtures and documentation on this machine that have to do with a text.
+
+        Each match says how to use it without tokens. Names and requests come from the evidence; bodies are opened where
+        those do not tell, newest first and within limits that `searched` shows.
+
+        Args:
+            text: The words, id, code or address.
+            kind: Only recordings of this kind, or only the documentation.
+            limit: Show the best N.
+        """
+    def brief(
+        self,
+        input: str | Sequence[str] | None = None,
+        *,
+        fixture: str | Sequence[str] | None = None,
+        payload: Mapping[str, Any] | None = None,
+        title: str = "Research brief",
+        domain: str | int = "US",
+        out: str | None = None,
+        out_dir: str | None = None,
+    ) -> Envelope:
+        """Put into one brief what several results say: decisions, risks, entities, next steps and what is missing.
+
+        Takes graphs, views, comparisons, business analyses and raw products. Every sentence is one of the inputs' own and
+        names its evidence: the input and the JSON path in it. What Keepa cannot know stays open as not_requested.
+
+        Args:
+            input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
+            fixture: Promoted fixtures to work on. Repeatable.
+            payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
+            title: Title of the brief.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            out: Also write the brief to this file.
+            out_dir: Also write brief.json and the merged research-graph.json to this folder.
+        """
+
+class _ResearchGraph:
+    def merge(
+        self,
+        input: str | Sequence[str] | None = None,
+        *,
+        fixture: str | Sequence[str] | None = None,
+        payload: Mapping[str, Any] | None = None,
+        root: str = "research",
+        prefer_source: str | int | None = None,
+        domain: str | int = "US",
+        out: str | None = None,
+    ) -> Envelope:
+        """Merge the research graphs of several results into one. Works on this machine only and costs nothing.
+
+        Every `research_graph` in the inputs counts, wherever it stands; products as Keepa sent them get one made. The
+        result is the same in whatever order the inputs are given: where sources disagree on a label or a type, the
+        preferred one decides, else what most say, else what sorts first. `diff` lists each decision.
+
+        Args:
+            input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
+            fixture: Promoted fixtures to work on. Repeatable.
+            payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
+            root: Name of the merged graph.
+            prefer_source: Where sources disagree, this one is right: its name, its root, or its index in `sources`.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            out: Also write the result to this file.
+        """
+
 class _Schema:
     def generate(self, *, out: str = "docs/schema", check: bool = False) -> Envelope:
-        """Write every JSON Schema that this program keeps to: answers, parameters, envelope, errors.
+        """Write every JSON Schema that this program keeps to: answers, views, parameters, envelope, errors.
 
         JSON Schema 2020-12. The files are the same on every machine; those of operations that are gone are removed, other
         files in the folder are left alone.
@@ -761,15 +1444,26 @@ class _Schema:
         """
 
 class _Sellers:
-    def get(self, seller: str | Sequence[str], *, domain: str | int = "US", storefront: bool = False) -> Envelope:
+    def get(
+        self,
+        seller: str | Sequence[str],
+        *,
+        domain: str | int = "US",
+        storefront: bool = False,
+        view: Literal["raw", "agent"] | None = None,
+        limit: int | None = None,
+    ) -> Envelope:
         """Get sellers by id.
 
-        Costs 1 token per seller found; ids asked twice are sent once.
+        Costs 1 token per seller found; ids asked twice are sent once. The profile (view: seller) tells rating, size,
+        brands, categories and competitors; addresses and other personal data stay in the body.
 
         Args:
             seller: Seller ids, up to 100.
             domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
             storefront: ASINs of the storefront: 9 tokens more, one seller only.
+            view: raw: Keepa's body with the plain rows. agent: the profile without the body, small enough for an agent. Default: the profile, and the body beside it.
+            limit: At most N rows in the profile (default 25); the body and the cost stay the same.
         """
     def query(
         self,
@@ -813,6 +1507,33 @@ class _Sellers:
             per_page: Ids per page: 0 (100) or 50 to 10000. Default 50.
         """
 
+class _Templates:
+    def list(self, *, kind: Literal["finder", "deals"] | None = None) -> Envelope:
+        """List the templates: what each looks for, and its parameters with their defaults.
+
+        Args:
+            kind: Only selections of this kind.
+        """
+    def show(
+        self,
+        name: str,
+        *,
+        param: str | Sequence[str] | None = None,
+        domain: str | int = "US",
+        out: str | None = None,
+    ) -> Envelope:
+        """Show a template as a selection that can be run, with notes on every field. Sends nothing, costs nothing.
+
+        The selection is checked as finder query or deals query would check it; both take the file of out with
+        selection_file.
+
+        Args:
+            name: The template, such as low-competition.
+            param: Parameters of the template; kc templates list names them.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            out: Write the selection to this file.
+        """
+
 class _Tokens:
     def status(self) -> Envelope:
         """Show how many tokens are left and how fast they refill.
@@ -822,14 +1543,22 @@ class _Tokens:
         """
 
 class _Topsellers:
-    def list(self, *, domain: str | int = "US", limit: int | None = None) -> Envelope:
+    def list(
+        self,
+        *,
+        domain: str | int = "US",
+        limit: int | None = None,
+        view: Literal["raw", "agent"] | None = None,
+    ) -> Envelope:
         """List the sellers with the most ratings, most rated first; the list is made anew every day.
 
-        Costs 50 tokens. Up to 100,000 seller ids; kc sellers get tells more about them.
+        Costs 50 tokens. Up to 100,000 seller ids; kc sellers get tells more about them. The profile (view: topsellers)
+        shows the first 25, or as many as limit says.
 
         Args:
             domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
             limit: Show only the first N of the list; the cost stays the same, and out keeps all.
+            view: raw: Keepa's body with the plain rows. agent: the profile without the body, small enough for an agent. Default: the profile, and the body beside it.
         """
 
 class _Tracking:
@@ -862,7 +1591,7 @@ class _Tracking:
         Costs nothing. A product that is not tracked is an error of Keepa.
 
         Args:
-            asin: Amazon product id: 10 letters and digits.
+            asin: The tracked product.
             list_name: The named list; left out, the default list.
         """
     def notifications(
@@ -911,7 +1640,7 @@ class _Tracking:
         Costs nothing. A product that is not tracked is an error of Keepa.
 
         Args:
-            asin: Amazon product id: 10 letters and digits.
+            asin: The tracked product.
             list_name: The named list; left out, the default list.
         """
     def remove_all(self, *, list_name: str | None = None) -> Envelope:
@@ -932,28 +1661,118 @@ class _Tracking:
             url: The https address that Keepa shall call. Better read from a file: arguments stay in the shell's history.
         """
 
+class _Workflow:
+    def plan(
+        self,
+        name: str,
+        *,
+        term: str | None = None,
+        asin: str | int | Sequence[str | int] | None = None,
+        category: int | None = None,
+        seller: str | None = None,
+        domain: str | int = "US",
+        goal: Literal["summary", "deal", "research", "audit"] = "research",
+        top: int = 3,
+        hydrate_top: int | None = None,
+        input: str | Sequence[str] | None = None,
+        out_dir: str | None = None,
+    ) -> Envelope:
+        """Plan a workflow: its steps as commands, what each costs, what it waits for, and where consent is asked.
+
+        Sends nothing and costs nothing. A step that waits for an earlier answer holds references; what is called
+        executable runs as it stands.
+
+        Args:
+            name: The workflow: category-research, product-research, report-research, tracking-audit, inventory-audit, velocity-research, market-opportunity, seller-research.
+            term: Keywords that name a category; at least 3 characters each.
+            asin: Products to research. Repeatable.
+            category: The node id of a category, instead of a term.
+            seller: The seller to research.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            goal: The profile of the product views.
+            top: How many candidates are compared.
+            hydrate_top: Show a summary of the first N candidates too: 1 token more each.
+            input: Answers that are already here. Repeatable.
+            out_dir: Folder for the answers and the state; a folder of its own when left out.
+        """
+    def run(
+        self,
+        name: str,
+        *,
+        term: str | None = None,
+        asin: str | int | Sequence[str | int] | None = None,
+        category: int | None = None,
+        seller: str | None = None,
+        domain: str | int = "US",
+        goal: Literal["summary", "deal", "research", "audit"] = "research",
+        top: int = 3,
+        hydrate_top: int | None = None,
+        input: str | Sequence[str] | None = None,
+        out_dir: str | None = None,
+        confirm: str | Sequence[str] | None = None,
+        max_steps: int | None = None,
+        resume: bool = False,
+        fresh: bool = False,
+        dry_run: bool = False,
+    ) -> Envelope:
+        """Run a workflow step by step, in the mode of the call: from recordings unless live is given.
+
+        Every answer becomes a file before the next step starts. The same command goes on where an earlier run stopped and
+        asks for nothing twice. A step that needs consent stops the run and tells its price; an optional one is skipped.
+        max_tokens limits each step.
+
+        Args:
+            name: The workflow: category-research, product-research, report-research, tracking-audit, inventory-audit, velocity-research, market-opportunity, seller-research.
+            term: Keywords that name a category; at least 3 characters each.
+            asin: Products to research. Repeatable.
+            category: The node id of a category, instead of a term.
+            seller: The seller to research.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            goal: The profile of the product views.
+            top: How many candidates are compared.
+            hydrate_top: Show a summary of the first N candidates too: 1 token more each.
+            input: Answers that are already here. Repeatable.
+            out_dir: Folder for the answers and the state; a folder of its own when left out.
+            confirm: Consent to this step, as STEP or STEP=QUOTE. Repeatable; yes is for all.
+            max_steps: Stop after N steps; the same command goes on.
+            resume: Only go on with a run that is there already.
+            fresh: Begin anew in the folder: ask for everything again.
+            dry_run: Show the plan; run nothing.
+        """
+
 class LocalClient(_LocalClient):
     audit: _Audit
+    batch: _Batch
     bestsellers: _Bestsellers
+    browse: _Browse
+    business: _Business
     cache: _Cache
     cassettes: _Cassettes
     categories: _Categories
     config: _Config
+    context: _Context
     deals: _Deals
     docs: _Docs
     domains: _Domains
     evals: _Evals
+    figures: _Figures
     finder: _Finder
     graphs: _Graphs
+    history: _History
     ledger: _Ledger
     lightningdeals: _Lightningdeals
     products: _Products
+    reports: _Reports
     request: _Request
+    research: _Research
+    research_graph: _ResearchGraph
     schema: _Schema
     sellers: _Sellers
+    templates: _Templates
     tokens: _Tokens
     topsellers: _Topsellers
     tracking: _Tracking
+    workflow: _Workflow
     def capabilities(self) -> Envelope:
         """List every command with its parameters, effects and toolset, the modes and the error kinds."""
     def doctor(self, *, live: bool = False) -> Envelope:

@@ -81,6 +81,12 @@ def test_a_trend_shows_its_course_and_all_windows_side_by_side() -> None:
     assert "none: used" in text
 
 
+def test_files_of_a_run_are_named_from_its_folder() -> None:
+    rows = [{"producer": "a", "path": "/runs/one/figures/a.svg"}, {"producer": "b", "path": "/elsewhere/b.json"}]
+    text = text_of({"view": "workflow_run", "out_dir": "/runs/one", "artifacts": rows})
+    assert "a         figures/a.svg" in text and "/elsewhere/b.json" in text
+
+
 def test_rows_that_ask_nothing_are_not_repeated() -> None:
     found = {"asked": "B1", "status": "found"}
     lost = {"asked": "B2", "status": "not_found"}

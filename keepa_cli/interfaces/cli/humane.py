@@ -44,7 +44,17 @@ def humane(data: Mapping[str, Any]) -> dict[str, Any]:
         found |= _trend(found.pop("series", None)) | {"next_actions": last}
     for name, columns in COLUMNS.get(str(data.get("view")), {}).items():
         found[name] = [_chosen(row, columns) for row in _listed(found.get(name)) if isinstance(row, Mapping)]
+    if isinstance(data.get("artifacts"), list) and isinstance(data.get("out_dir"), str):
+        found["artifacts"] = [_inside(row, data["out_dir"]) for row in data["artifacts"]]
     return _object({k: v for k, v in found.items() if k not in POLICY})
+
+
+def _inside(row: Any, folder: str) -> Any:
+    """A row with its path as seen from the folder that all of them lie in."""
+    path = row.get("path") if isinstance(row, Mapping) else None
+    if not isinstance(path, str) or not path.startswith(folder):
+        return row
+    return {**row, "path": path[len(folder) :].lstrip("/\\")}
 
 
 def _trend(series: Any) -> dict[str, Any]:
