@@ -89,7 +89,7 @@ def suggested(gallery: Gallery) -> dict[str, Mapping[str, Any]]:
 
 
 def test_every_next_action_runs_as_it_stands(gallery: Gallery) -> None:
-    """Remote ones dry, those of a recording and local ones really; those that write are bound to what they would take."""
+    """Remote ones dry, those of a recording and local ones really; those that write are bound only."""
     wrong = {}
     lines = suggested(gallery)
     assert len(lines) > 40

@@ -5,7 +5,7 @@ A member that can be null is marked with `maybe`; the object then takes `absent`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from keepa_cli.research.facts import ABSENT, Reason
@@ -43,8 +43,9 @@ def listed(item: Schema, **more: Any) -> Schema:
 
 
 def one_of(words: Iterable[str]) -> Schema:
-    """One of the names that the code knows."""
-    return {"enum": list(dict.fromkeys(str(word) for word in words))}
+    """One of the names that the code knows, in their order; a set has none and is sorted."""
+    named = [str(word) for word in words]
+    return {"enum": sorted(named) if isinstance(words, Set) else list(dict.fromkeys(named))}
 
 
 def const(value: str) -> Schema:
