@@ -102,6 +102,36 @@ class _Bestsellers:
             depth: Compare the first N of every list.
         """
 
+class _Browse:
+    def snapshot(
+        self,
+        input: str | Sequence[str] | None = None,
+        *,
+        out_dir: str,
+        fixture: str | Sequence[str] | None = None,
+        payload: Mapping[str, Any] | None = None,
+        title: str = "Product research",
+        no_figures: bool = False,
+        theme: Literal["auto", "light", "dark"] = "auto",
+        domain: str | int = "US",
+    ) -> Envelope:
+        """Lay products, comparisons, figures and graphs out as pages: a table to search and sort, a page a product.
+
+        Works on this machine only and costs nothing; the pages load nothing and open from a file. The same inputs give the
+        same bytes. Pages of an earlier snapshot in the folder are replaced, those no longer needed are removed; other
+        files there are never touched. Figures need the extra figures.
+
+        Args:
+            out_dir: Folder to write the pages to.
+            input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
+            fixture: Promoted fixtures to work on. Repeatable.
+            payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
+            title: Title of the pages.
+            no_figures: Draw no figures.
+            theme: Colours; auto follows the reader's screen.
+            domain: Marketplace of products that do not name theirs.
+        """
+
 class _Business:
     def agent_profile(
         self,
@@ -157,7 +187,7 @@ class _Business:
         Prices are the buy box with buybox, else the lowest new offer.
 
         Args:
-            asin: Amazon product id: 10 letters and digits.
+            asin: The product.
             cost: What one unit costs you, in the currency of the marketplace.
             domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
             inbound: Shipping one unit to the warehouse [0].
@@ -194,7 +224,7 @@ class _Business:
             input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
             fixture: Promoted fixtures to work on. Repeatable.
             payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
-            domain: Marketplace of products that do not name their own: code, id or host suffix.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
             sort: What ranks the products; input keeps their order.
             limit: Show at most N products of every ranking.
             min_confidence: Leave out products whose deciding figure is less certain than this.
@@ -221,7 +251,7 @@ class _Business:
             input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
             fixture: Promoted fixtures to work on. Repeatable.
             payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
-            domain: Marketplace of products that do not name their own: code, id or host suffix.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
             sort: What ranks the products; input keeps their order.
             limit: Show at most N products of every ranking.
             min_confidence: Leave out products whose deciding figure is less certain than this.
@@ -246,7 +276,7 @@ class _Business:
             input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
             fixture: Promoted fixtures to work on. Repeatable.
             payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
-            domain: Marketplace of products that do not name their own: code, id or host suffix.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
             limit: Show at most N products of every ranking.
             min_monthly_sold: Leave out products below N units a month, or without known units.
             out: Write the result as JSON to FILE as well.
@@ -272,7 +302,7 @@ class _Business:
             input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
             fixture: Promoted fixtures to work on. Repeatable.
             payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
-            domain: Marketplace of products that do not name their own: code, id or host suffix.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
             window_days: Days of the buy box windows.
             sort: What ranks the products; input keeps their order.
             limit: Show at most N products of every ranking.
@@ -297,7 +327,7 @@ class _Business:
             input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
             fixture: Promoted fixtures to work on. Repeatable.
             payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
-            domain: Marketplace of products that do not name their own: code, id or host suffix.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
             sort: What ranks the products; input keeps their order.
             limit: Show at most N products of every ranking.
             min_confidence: Leave out products whose deciding figure is less certain than this.
@@ -323,7 +353,7 @@ class _Business:
             input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
             fixture: Promoted fixtures to work on. Repeatable.
             payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
-            domain: Marketplace of products that do not name their own: code, id or host suffix.
+            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
             sort: What ranks the products; input keeps their order.
             limit: Show at most N products of every ranking.
             min_confidence: Leave out products whose deciding figure is less certain than this.
@@ -834,7 +864,7 @@ class _Figures:
             format: File format; PNG files have twice the pixels.
             theme: Colours.
             asin: Draw these products only.
-            domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
+            domain: Marketplace of products that do not name theirs.
             specs: Also write the Vega-Lite specification of each figure.
         """
 
@@ -944,7 +974,7 @@ class _Graphs:
         Costs 1 token, nothing when the same picture was asked for within 90 minutes; the answer does not say which.
 
         Args:
-            asin: Amazon product id: 10 letters and digits.
+            asin: The product.
             domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
             range: Days back from today [90].
             width: Pixels, 300-1800 [500].
@@ -1010,7 +1040,7 @@ class _History:
         Args:
             asin: ASINs; more than 100 are asked in batches.
             domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
-            series: Series by name, such as new, buy_box, sales_rank:ID, offer:*; * stands for any text.
+            series: Series to export; all that have data when left out.
             format: Format of the rows; told by the name of out, else json.
             out: Write the rows to FILE, whatever their number; needed for all but json.
             days: Only the last N days, 24 hours each.
@@ -1038,9 +1068,9 @@ class _History:
         sales rank has its `seasonality` where a full year is known.
 
         Args:
-            asin: Amazon product id: 10 letters and digits.
+            asin: The product.
             domain: Amazon marketplace: code, id or host suffix (US, 1, com), any case.
-            series: Series by name, such as new, buy_box, sales_rank:ID, offer:*; * stands for any text.
+            series: Series to look at; the main ones that have data when left out.
             window_days: Windows that end now, in days [30].
             offers: Fetch 20-100 marketplace offers: 6 tokens per page of 10, per product.
             buybox: Buy box histories: 2 tokens more per product; included in offers.
@@ -1276,6 +1306,44 @@ class _Products:
             sort_by: Order the rows by this figure, the best first: low prices, ranks and offer counts, high sales and ratings. Without it they stand in the order asked.
         """
 
+class _Reports:
+    def build(
+        self,
+        input: str | Sequence[str] | None = None,
+        *,
+        fixture: str | Sequence[str] | None = None,
+        payload: Mapping[str, Any] | None = None,
+        title: str = "Product research",
+        format: Literal["markdown", "html", "json"] | None = None,
+        out: str | None = None,
+        out_dir: str | None = None,
+        figure_set: Literal["all", "history", "compare", "audit"] = "all",
+        figure: str | Sequence[str] | None = None,
+        no_figures: bool = False,
+        theme: Literal["auto", "light", "dark"] = "auto",
+        domain: str | int = "US",
+    ) -> Envelope:
+        """Build a report from product views, answers of Keepa, comparisons, graphs, briefs or business figures.
+
+        Works on this machine only and costs nothing. HTML is one page that loads nothing. Numbers are those of the views;
+        what came from the sandbox is marked as synthetic. The same inputs give the same bytes. Without out or out_dir
+        a small report comes as `text`, without figures. Figures need the extra figures.
+
+        Args:
+            input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
+            fixture: Promoted fixtures to work on. Repeatable.
+            payload: The data itself instead of a file: an answer, an envelope, a view or a graph.
+            title: Title of the report.
+            format: Form of the report; without it the ending of out decides, else markdown.
+            out: Write the report to this file; figures of Markdown go beside it.
+            out_dir: Write report and figures into this folder.
+            figure_set: Which figures to draw.
+            figure: Show this SVG or PNG instead of drawing. Repeatable.
+            no_figures: Draw no figures.
+            theme: Colours; auto follows the reader's screen in HTML.
+            domain: Marketplace of products that do not name theirs.
+        """
+
 class _Request:
     def get(self, endpoint: str, *, param: str | Sequence[str] | None = None) -> Envelope:
         """Send a GET request with any parameters.
@@ -1395,7 +1463,7 @@ class _ResearchGraph:
 
 class _Schema:
     def generate(self, *, out: str = "docs/schema", check: bool = False) -> Envelope:
-        """Write every JSON Schema that this program keeps to: answers, parameters, envelope, errors.
+        """Write every JSON Schema that this program keeps to: answers, views, parameters, envelope, errors.
 
         JSON Schema 2020-12. The files are the same on every machine; those of operations that are gone are removed, other
         files in the folder are left alone.
@@ -1553,7 +1621,7 @@ class _Tracking:
         Costs nothing. A product that is not tracked is an error of Keepa.
 
         Args:
-            asin: Amazon product id: 10 letters and digits.
+            asin: The tracked product.
             list_name: The named list; left out, the default list.
         """
     def notifications(
@@ -1602,7 +1670,7 @@ class _Tracking:
         Costs nothing. A product that is not tracked is an error of Keepa.
 
         Args:
-            asin: Amazon product id: 10 letters and digits.
+            asin: The tracked product.
             list_name: The named list; left out, the default list.
         """
     def remove_all(self, *, list_name: str | None = None) -> Envelope:
@@ -1654,7 +1722,7 @@ class _Workflow:
             goal: The profile of the product views.
             top: How many candidates are compared.
             hydrate_top: Show a summary of the first N candidates too: 1 token more each.
-            input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
+            input: Answers that are already here. Repeatable.
             out_dir: Folder for the answers and the state; a folder of its own when left out.
         """
     def run(
@@ -1693,7 +1761,7 @@ class _Workflow:
             goal: The profile of the product views.
             top: How many candidates are compared.
             hydrate_top: Show a summary of the first N candidates too: 1 token more each.
-            input: JSON files: answers of Keepa, saved output of kc json, or graphs. Repeatable.
+            input: Answers that are already here. Repeatable.
             out_dir: Folder for the answers and the state; a folder of its own when left out.
             confirm: Consent to this step, as STEP or STEP=QUOTE. Repeatable; yes is for all.
             max_steps: Stop after N steps; the same command goes on.
@@ -1706,6 +1774,7 @@ class LocalClient(_LocalClient):
     audit: _Audit
     batch: _Batch
     bestsellers: _Bestsellers
+    browse: _Browse
     business: _Business
     cache: _Cache
     cassettes: _Cassettes
@@ -1723,6 +1792,7 @@ class LocalClient(_LocalClient):
     ledger: _Ledger
     lightningdeals: _Lightningdeals
     products: _Products
+    reports: _Reports
     request: _Request
     research: _Research
     research_graph: _ResearchGraph

@@ -247,7 +247,7 @@ def _unwrap(hint: Any) -> tuple[Any, list[Param]]:
         origin = typing.get_origin(hint)
         if origin is typing.Annotated:
             hint, *extra = typing.get_args(hint)
-            notes += [x for x in extra if isinstance(x, Param)]
+            notes += [x for x in reversed(extra) if isinstance(x, Param)]  # Python flattens nested ones, inner first
         elif origin in (typing.Union, UnionType):
             hint = next(h for h in typing.get_args(hint) if h is not NoneType)
         else:

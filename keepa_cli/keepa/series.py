@@ -205,8 +205,12 @@ def value_at(series: Series, minute: int, domain: Domain) -> dict[str, Any]:
     return fact(series.type, domain, series.values[i], series.shipping[i] if series.shipping else None)
 
 
+ITEM, EXCLUDED, INCLUDED = BASES = ("item", "excl_shipping", "incl_shipping")
+"""What a price can include; the first has no shipping to speak of."""
+
+
 def basis(t: CsvType, minute: int) -> str:
     """Whether a price of this type and time is the item price or includes shipping (Keepa changed it in 2026)."""
     if t.index in LANDING_LATER:
-        return "excl_shipping" if minute < ITEM_PRICE_UNTIL else "incl_shipping"
-    return "incl_shipping" if t.stride == 3 else "item"
+        return EXCLUDED if minute < ITEM_PRICE_UNTIL else INCLUDED
+    return INCLUDED if t.stride == 3 else ITEM

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from keepa_cli.research.facts import ABSENT, Reason
+
 UNUSABLE_PRODUCT_TYPES = frozenset({3, 4})
 """Inaccessible, and unknown or wrong: Keepa has no data of them (source: keepa-api.md §6.1)."""
 CODE_LISTS = ("upcList", "eanList", "gtinList")
@@ -99,13 +101,21 @@ def padded(code: str | int) -> str:
 def _row(item: str, products: Sequence[Product]) -> dict[str, Any]:
     """Of several products with one ASIN the usable one counts."""
     if len(products) == 1 and _usable(products[0]):
-        return {"asked": item, "status": FOUND, "asins": [products[0]["asin"]], "title": products[0].get("title")}
+        return {"asked": item, "status": FOUND, "asins": [products[0]["asin"]]} | _title(products[0])
     usable = [p for p in products if _usable(p)]
     asins = sorted({p["asin"] for p in usable or products})
     if len(asins) == 1 and usable:
-        return {"asked": item, "status": FOUND, "asins": asins, "title": usable[0].get("title")}
+        return {"asked": item, "status": FOUND, "asins": asins} | _title(usable[0])
     status = AMBIGUOUS if usable else INVALID if products else NOT_FOUND
     return {"asked": item, "status": status, "asins": asins}
+
+
+def _title(product: Product) -> dict[str, Any]:
+    title = product.get("title")
+    if isinstance(title, str):
+        return {"title": title}
+    reason = Reason.NOT_COLLECTED if title is None else Reason.UNREADABLE
+    return {"title": None, ABSENT: {"title": reason.value}}
 
 
 def _usable(product: Product) -> bool:

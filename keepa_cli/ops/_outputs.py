@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +35,23 @@ def write(ctx: Context, out: str, data: bytes, *, format: str, count: int | None
     return described(path, data, format, count)
 
 
-def write_all(ctx: Context, out: str, files: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
-    """Write files below the folder `out`, all or nothing; their descriptions by name."""
+def write_all(
+    ctx: Context, out: str, files: Mapping[str, bytes], stale: Callable[[Path], Iterable[str]] = lambda _: ()
+) -> dict[str, dict[str, Any]]:
+    """Write files below the folder `out`, all or nothing; their descriptions by name.
+
+    `stale` looks at the folder before anything is written, while no other writer can: it raises to refuse, and names
+    the files that are removed in the same step.
+    """
     root = target(ctx, out, folder=True)
     root.mkdir(parents=True, exist_ok=True)
     with lock(root, what="output folder"):
         recover(root)
         change = Transaction(root)
+        for name in stale(root):
+            change.remove(root / name)
         for name, data in files.items():
+            refuse_link((root / name).parent)
             refuse_link(root / name)
             change.add(root / name, _clean(ctx, data, root / name), mode=MODE)
         change.commit()

@@ -25,9 +25,7 @@ SortBy = Annotated[
 ]  # fmt: skip
 
 
-def compared(
-    ctx: Context, call: Callable[..., Any], data: dict[str, Any], params: Mapping[str, Any]
-) -> dict[str, Any]:
+def compared(ctx: Context, call: Callable[..., Any], data: dict[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
     """The comparison instead of the body, with what became of each ASIN in `items`."""
     from keepa_cli.keepa.domains import resolve
     from keepa_cli.ops._actions import planner

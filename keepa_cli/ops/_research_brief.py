@@ -38,7 +38,7 @@ def brief(
         _outputs.target(ctx, out_dir, folder=True)
     documents = [Document(g.name, g.data, g.sha256) for g in given]
     place = domains.resolve(domain)
-    data, merged = build(documents, title.strip(), place, planner(ctx), lambda entry: _replanned(ctx, entry))
+    data, merged = build(documents, title.strip(), place, planner(ctx), lambda entry: replanned(ctx, entry))
     data["next_actions"] = _next(ctx, out, out_dir)
     text = (dump_json(data) + "\n").encode()
     if out:
@@ -50,7 +50,7 @@ def brief(
     return data
 
 
-def _replanned(ctx: Context, entry: Mapping[str, Any]) -> dict[str, Any] | None:
+def replanned(ctx: Context, entry: Mapping[str, Any]) -> dict[str, Any] | None:
     """A suggestion of an input, made anew. Inputs come from anywhere: what writes upstream or names a file of this
     machine is never taken over from them."""
     try:

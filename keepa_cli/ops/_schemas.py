@@ -1,6 +1,9 @@
 """Every JSON Schema that this program keeps to, as documents by path: each is complete in itself.
 
 response/NAME.json   what an endpoint of Keepa answers
+view/NAME.json       what stands in `data` where `data.view` is NAME
+products-agent-view.json, risk-taxonomy.json
+                     the view of products and its risks, under names that stay
 input/OPERATION.json what an operation takes
 envelope.json        what every command prints with --json
 error.json           what a failure holds
@@ -19,6 +22,7 @@ from keepa_cli.core.registry import Operation
 from keepa_cli.core.schema import input_schema
 from keepa_cli.core.settings import Mode
 from keepa_cli.keepa import contract
+from keepa_cli.research import schemas as views
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 NAMESPACE = "keepa://schema/"
@@ -75,6 +79,7 @@ def documents() -> dict[str, dict[str, Any]]:
     """Every schema by its path."""
     found = {f"response/{name}.json": _response(name) for name in contract.SCHEMAS}
     found |= {f"input/{op.name}.json": _input(op) for op in ops.load_all()}
+    found |= {f"{name}.json": _head(name, title) | raw for name, (title, raw) in views.documents().items()}
     found |= {"envelope.json": _envelope(), "error.json": _head("error", "Failure of a command") | _error()}
     rows = [{"path": path, "id": raw["$id"], "title": raw["title"]} for path, raw in sorted(found.items())]
     return found | {"index.json": {"schemas": rows}}

@@ -22,11 +22,10 @@ def _compare(asins: object, step: str = "comparison") -> Step:
     return Step(step, names.PRODUCTS_COMPARE, why, DOMAIN | {"asin": asins}, "comparison", keeps_body=True)
 
 
-def _merge(*steps: str, given: bool = False) -> Step:
+def _merge(*steps: str, given: bool = False, body: bool = False) -> Step:
     why = "Merge what the answers say of entities and relations into one graph."
-    return Step(
-        "graph", names.RESEARCH_GRAPH_MERGE, why, DOMAIN | {"input": Files(steps, given=given)}, "research_graph"
-    )
+    params = DOMAIN | {"input": Files(steps, given=given, body=body)}
+    return Step("graph", names.RESEARCH_GRAPH_MERGE, why, params, "research_graph")
 
 
 def _brief(title: str, *steps: str, given: bool = False) -> Step:
@@ -46,8 +45,8 @@ def _figures(figure_set: str, *steps: str, given: bool = False, body: bool = Tru
     return Step("figures", names.FIGURES_RESEARCH, why, params, "figures", optional=True)
 
 
-def _report(*steps: str, given: bool = False) -> Step:
-    params = {"input": Files(steps, given=given), "out": Place("report.md")}
+def _report(*steps: str, given: bool = False, body: bool = False) -> Step:
+    params = {"input": Files(steps, given=given, body=body), "out": Place("report.md")}
     return Step("report", names.REPORTS_BUILD, "Build a report to read.", params, "report")
 
 
@@ -99,10 +98,10 @@ PRODUCT_RESEARCH = Plan(
             ASKED | {"full": True, "offers": 20, "view": Given("goal")}, "product_views",
             needs=("asin",), optional=True, keeps_body=True,
         ),
-        _merge("products", "offers"),
+        _merge("products", "offers", body=True),
         _brief("Product research", "products", "graph"),
         _figures("history", "products"),
-        _report("products"),
+        _report("products", body=True),
     ),
     wants=(("asin",),),
 )  # fmt: skip

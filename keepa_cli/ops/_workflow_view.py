@@ -137,7 +137,9 @@ def _row(run: Run, found: tuple[Any, Any]) -> Section:
         "artifact": step.artifact,
         "provenance": {"mode": record["mode"], "origin": record["origin"]},
     }
-    return row | ({"chosen_from": record["chosen_from"]} if record.get("chosen_from") else {})
+    if record.get("chosen_from"):
+        row["chosen_from"] = record["chosen_from"]
+    return row
 
 
 def _totals(rows: Sequence[Mapping[str, Any]], records: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -168,17 +170,19 @@ def _run_brief(plan: Plan, rows: Sequence[Mapping[str, Any]], totals: Mapping[st
 def _run_actions(ctx: Context, run: Run, rows: Sequence[Mapping[str, Any]], complete: bool) -> list[dict[str, Any]]:
     """How to go on, and how to get what was skipped for want of consent."""
     op = ops.find(WORKFLOW_RUN)
-    found = []
-    wanted = [] if complete else [("run_workflow", {}, "Run the steps that are left.")]
+    found: list[dict[str, Any]] = []
+    wanted: list[tuple[dict[str, Any], str]] = [] if complete else [({}, "Run the steps that are left.")]
     for row in rows:
         consent = row.get("skipped", {}).get("confirm")
         if consent:
             reason = f"Run {row['id']} too: up to {row['skipped']['worst_case_tokens']} tokens."
-            wanted.append(("run_workflow", {"confirm": [*run.again.get("confirm", []), consent]}, reason))
-    for name, more, reason in wanted:
-        params = run.again | more
+            wanted.append(({"confirm": [*run.again.get("confirm", []), consent]}, reason))
+    for more, reason in wanted:
+        params = {**run.again, **more}
         entry = action(ctx, WORKFLOW_RUN, params)
         found.append(
-            {"action": name, "reason": reason} | entry | {"cli": command_line(op, params, run.call.mode_flags)}
+            {"action": "run_workflow", "reason": reason}
+            | entry
+            | {"cli": command_line(op, params, run.call.mode_flags)}
         )
     return found

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from keepa_cli import ops
 from keepa_cli.core.context import Context
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.registry import Param, operation
 from keepa_cli.ops import _inputs, _outputs
-from keepa_cli.ops._names import FIGURES_RESEARCH
+from keepa_cli.ops._names import FIGURES_RESEARCH, REPORTS_BUILD
 from keepa_cli.ops._params import Asin, Domain
 
 if TYPE_CHECKING:
@@ -165,9 +166,7 @@ def _json(value: Any) -> bytes:
 
 def _next(ctx: Context, params: dict[str, Any], drawing: Drawing, material: Material) -> list[dict[str, Any]]:
     """The histories that are missing, and a report from the same inputs where they can be named again."""
-    from keepa_cli import ops
     from keepa_cli.ops._actions import planner
-    from keepa_cli.ops._names import REPORTS_BUILD
     from keepa_cli.research.needs import Need
 
     plan, found = planner(ctx), []
@@ -175,9 +174,17 @@ def _next(ctx: Context, params: dict[str, Any], drawing: Drawing, material: Mate
         asked = {"asin": asins[:20], "domain": code, "full": True}
         found.append(plan(Need.GET_HISTORY, asked, "Their histories, which the inputs do not hold."))
     named = {name: value for name, value in params.items() if value}
-    if drawing.rows and named and REPORTS_BUILD.partition(".")[0] in ops.families():
+    if drawing.rows and named and _reports_take(named):
         found.append(plan(Need.BUILD_REPORT, named, "Put the figures into a report."))
     return found
+
+
+def _reports_take(named: dict[str, Any]) -> bool:
+    """Whether there is an operation that builds reports from these parameters alone."""
+    if REPORTS_BUILD.partition(".")[0] not in ops.families():
+        return False
+    args = {a.name: a for a in ops.find(REPORTS_BUILD).args}
+    return set(named) <= set(args) and not any(a.required and n not in named for n, a in args.items())
 
 
 def _warnings(material: Material, drawing: Drawing) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""JSON Schemas: of Keepa's answers, of every operation's parameters, of the envelope and its errors."""
+"""JSON Schemas: of Keepa's answers, of views, of every operation's parameters, of the envelope and its errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def generate(
     out: Annotated[str, Param("The folder to write to.", metavar="DIR")] = DEFAULT_OUT,
     check: Annotated[bool, Param("Write nothing; end with `contract_error` where a file is not current.")] = False,
 ) -> dict[str, Any]:
-    """Write every JSON Schema that this program keeps to: answers, parameters, envelope, errors.
+    """Write every JSON Schema that this program keeps to: answers, views, parameters, envelope, errors.
 
     JSON Schema 2020-12. The files are the same on every machine; those of operations that are gone are removed, other
     files in the folder are left alone.
@@ -53,7 +53,8 @@ def _read(path: Path) -> bytes | None:
 def _ours(folder: Path, namespace: str) -> set[str]:
     """Files in the places of schemas that this program wrote once."""
     mark = f'"$id": "{namespace}'.encode()
-    found = (path for part in ("", "response", "input") for path in (folder / part).glob("*.json") if path.is_file())
+    parts = ("", "response", "input", "view")
+    found = (path for part in parts for path in (folder / part).glob("*.json") if path.is_file())
     return {path.relative_to(folder).as_posix() for path in found if mark in read_bytes(path)[:500]}
 
 

@@ -49,7 +49,7 @@ Category = Annotated[
 ]
 Seller = Annotated[SellerId | None, Param("The seller to research.", position=False)]
 Goal = Annotated[Literal["summary", "deal", "research", "audit"], Param("The profile of the product views.")]
-Top = Annotated[int, Param("How many candidates are compared.", min=1, max=20)]
+Top = Annotated[int, Param("How many candidates are compared.", metavar="N", min=1, max=20)]
 HydrateTop = Annotated[
     int | None, Param("Show a summary of the first N candidates too: 1 token more each.", min=1, max=20, metavar="N")
 ]
@@ -129,7 +129,7 @@ def run(
     confirm: Annotated[
         list[str], Param("Consent to this step, as STEP or STEP=QUOTE. Repeatable; --yes is for all.", metavar="STEP")
     ] = [],  # noqa: B006
-    max_steps: Annotated[int | None, Param("Stop after N steps; the same command goes on.", min=1)] = None,
+    max_steps: Annotated[int | None, Param("Stop after N steps; the same command goes on.", metavar="N", min=1)] = None,
     resume: Annotated[bool, Param("Only go on with a run that is there already.")] = False,
     fresh: Annotated[bool, Param("Begin anew in the folder: ask for everything again.")] = False,
     dry_run: Annotated[bool, Param("Show the plan; run nothing.")] = False,

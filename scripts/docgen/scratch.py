@@ -29,7 +29,7 @@ class Scratch:
 
     def __init__(self, home: Path) -> None:
         self.home = home.resolve()
-        self.work = self.home / "work"
+        self.work = self.home / "project"
         self.work.mkdir()
         for name, content in FILES.items():
             text = content if isinstance(content, str) else json.dumps(content)
@@ -69,7 +69,7 @@ class Scratch:
 
     def clean(self, text: str) -> str:
         """The output without the paths of this machine and without white space at line ends."""
-        for path, short in ((self.work, "~/work"), (self.home, "~"), (REPO, "keepa-cli")):
+        for path, short in ((self.work, "~/project"), (self.home, "~"), (REPO, "keepa-cli")):
             text = text.replace(str(path), short)
         text = re.sub(r"/[^\s\"']*keepa-cli-demo-[^\s\"'/]+", "~/demo", text)
         return "\n".join(line.rstrip() for line in text.rstrip().splitlines())

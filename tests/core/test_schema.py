@@ -110,3 +110,15 @@ def test_every_operation_has_a_closed_schema_a_summary_and_examples(op: Operatio
     assert all(p["description"].strip() for p in schema["properties"].values())
     command = "kc " + op.name.replace(".", " ")
     assert all(command in e.replace("kc --json ", "kc ") for e in op.examples)
+
+
+Few = Annotated[int, Param("Any number.", min=3)]
+
+
+def described(n: Annotated[Few, Param("The number of rows.")]) -> None:
+    """Do it."""
+
+
+def test_the_help_of_the_outer_param_counts_and_the_inner_one_still_constrains() -> None:
+    (arg,) = read_args(described)
+    assert (arg.spec.help, arg.spec.min) == ("The number of rows.", 3)

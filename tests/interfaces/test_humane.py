@@ -68,6 +68,25 @@ def test_long_sections_become_one_table_of_changes() -> None:
     assert "+12.5 %" in text
 
 
+def test_a_trend_shows_its_course_and_all_windows_side_by_side() -> None:
+    figures = {"last": PRICE, "change_pct": 12.51, "min": PRICE, "out_of_stock_pct": 0}
+    one = {"sparkline": {"raw": [1, 9]}, "all_time": figures, "windows": {"30": figures, "90": figures}}
+    text = text_of({"view": "history_trend", "series": {"new": one, "used": None, "absent": {"used": "none"}}})
+    assert "new: ▁█" in text
+    assert [line.split()[:2] for line in text.splitlines() if line.strip().startswith("new ")] == [
+        ["new", "all"],
+        ["new", "30"],
+        ["new", "90"],
+    ]
+    assert "none: used" in text
+
+
+def test_files_of_a_run_are_named_from_its_folder() -> None:
+    rows = [{"producer": "a", "path": "/runs/one/figures/a.svg"}, {"producer": "b", "path": "/elsewhere/b.json"}]
+    text = text_of({"view": "workflow_run", "out_dir": "/runs/one", "artifacts": rows})
+    assert "a         figures/a.svg" in text and "/elsewhere/b.json" in text
+
+
 def test_rows_that_ask_nothing_are_not_repeated() -> None:
     found = {"asked": "B1", "status": "found"}
     lost = {"asked": "B2", "status": "not_found"}
@@ -109,5 +128,5 @@ JSON = st.recursive(
     view=st.text(max_size=4),
 )
 def test_any_view_can_be_shown(data: dict[str, Any], view: str) -> None:
-    for name in (view, "product", "products_compare", "workflow_plan"):
+    for name in (view, "product", "products_compare", "workflow_plan", "history_trend"):
         render(envelope.ok("x", {}, {"view": name, **data}))

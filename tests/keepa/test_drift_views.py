@@ -17,14 +17,17 @@ from tests.keepa.test_contract import BODIES, places
 
 GIVEN: dict[str, dict[str, Any]] = {
     "bestsellers.get": {"category": "1000"},
+    "business.profit": {"asin": "B000000001", "cost": "4"},
     "categories.get": {"category": [1]},
     "categories.products": {"category": "1000"},
     "categories.search": {"term": "kitchen"},
     "deals.query": {"price_type": "NEW"},
     "finder.query": {"title": "kettle"},
     "products.by-code": {"code": ["0747474801770"]},
+    "products.compare": {"asin": ["B000000001"]},
     "products.get": {"asin": ["B000000001"]},
     "products.search": {"term": "kettle"},
+    "products.summary": {"asin": ["B000000001"]},
     "sellers.get": {"seller": ["A0000000000001"]},
     "sellers.query": {"rating": "90.."},
     "topsellers.list": {"category": "1000"},

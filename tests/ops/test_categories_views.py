@@ -162,7 +162,8 @@ def test_in_replay_a_missing_look_up_names_the_command_that_records_it(cli: Any)
 
 def test_a_fixture_never_leads_to_a_paid_look_up(home: Path) -> None:
     with ScriptedServer([]) as server:
-        ctx = context(home, server, KEEPA_CLI_MODE="live", KEEPA_CLI_CASSETTES=str(Path(__file__).parents[2] / "cassettes"))
+        cassettes = str(Path(__file__).parents[2] / "cassettes")
+        ctx = context(home, server, KEEPA_CLI_MODE="live", KEEPA_CLI_CASSETTES=cassettes)
         params = {"category": RECORDED, "hydrate_top": 2}
         result = call(PRODUCTS, home, params, ctx=ctx, fixture="bestsellers_kitchen", yes=True)
     assert result["ok"] and result["data"]["hydrated"]["error"]["kind"] == "cassette_miss"

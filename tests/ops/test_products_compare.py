@@ -122,8 +122,6 @@ def test_every_next_action_runs_as_a_dry_run(home: Path) -> None:
 
 
 def test_the_family_is_registered_whichever_module_is_imported_first() -> None:
-    code = (
-        "import keepa_cli.ops._products_compare; from keepa_cli import ops; print(ops.find('products.get').name)"
-    )
+    code = "import keepa_cli.ops._products_compare; from keepa_cli import ops; print(ops.find('products.get').name)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "products.get"

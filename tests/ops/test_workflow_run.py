@@ -75,6 +75,15 @@ def test_it_runs_whole_from_recordings_without_a_key_and_the_same_each_time(kc: 
     assert [n for n in left[0] if left[0][n] != left[1][n]] == []
 
 
+@pytest.mark.parametrize("goal", ["summary", "deal", "audit"])
+def test_every_goal_gives_a_graph_and_a_brief(cli: Any, home: Path, goal: str, undrawn: None) -> None:
+    words = ("product-research", "--asin", ASIN, "--goal", goal, "--out-dir", "out")
+    assert json.loads(cli("--json", "workflow", "run", *words).stdout)["data"]["status"] == "completed"
+    brief = json.loads((home / "work" / "out" / "brief.json").read_text(encoding="utf-8"))["data"]
+    assert brief["decision_summary"]["statements"], brief
+    assert brief["entity_graph_summary"]["nodes_by_type"]["product"] >= 1
+
+
 def test_reports_are_made_from_artifacts_alone(kc: Any, home: Path) -> None:
     kc("--json", "workflow", "run", "product-research", "--asin", ASIN, "--out-dir", "one")
     words = ("--input", "one/products.json", "--out-dir", "two")
@@ -107,17 +116,16 @@ class Live:
         return found
 
 
-@pytest.fixture(autouse=True)
-def undrawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drawing takes seconds and nothing here depends on it; the runs from recordings draw."""
-    if "live" in request.fixturenames:
-        for name, plan in PLANS.items():
-            kept = tuple(s for s in plan.steps if s.id not in {"figures", "report", "snapshot"})
-            monkeypatch.setitem(PLANS, name, replace(plan, steps=kept))
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing takes seconds and little depends on it; the runs from recordings draw."""
+    for name, plan in PLANS.items():
+        kept = tuple(s for s in plan.steps if s.id not in {"figures", "report", "snapshot"})
+        monkeypatch.setitem(PLANS, name, replace(plan, steps=kept))
 
 
 @pytest.fixture
-def live(cli: Any, home: Path) -> Iterator[Live]:
+def live(cli: Any, home: Path, undrawn: None) -> Iterator[Live]:
     with running_sandbox(seed=1, clock=Clock()) as box:
         yield Live(box, cli, home)
 

@@ -27,6 +27,7 @@ COLUMNS: Mapping[str, Mapping[str, Sequence[str]]] = {
     },
     "workflow_plan": {"steps": ("id", "command", "worst_case_tokens", "requires_confirmation", "depends_on", "why")},
 }
+TREND = ("last", "change_pct", "mean", "min", "max", "out_of_stock_pct", "drops")
 POLICY = frozenset({"workflow_policy", "workflow_inputs"})
 TITLE = 30
 LONG_SECTIONS = frozenset({"temporal_features", "history_summary", "stats_summary"})
@@ -38,9 +39,42 @@ def humane(data: Mapping[str, Any]) -> dict[str, Any]:
     found = {name: value for name, value in data.items() if not (name == "items" and _all_found(value))}
     if data.get("view") == "product":
         return _products(found)
+    if data.get("view") == "history_trend":
+        last = found.pop("next_actions", None)
+        found |= _trend(found.pop("series", None)) | {"next_actions": last}
     for name, columns in COLUMNS.get(str(data.get("view")), {}).items():
         found[name] = [_chosen(row, columns) for row in _listed(found.get(name)) if isinstance(row, Mapping)]
+    if isinstance(data.get("artifacts"), list) and isinstance(data.get("out_dir"), str):
+        found["artifacts"] = [_inside(row, data["out_dir"]) for row in data["artifacts"]]
     return _object({k: v for k, v in found.items() if k not in POLICY})
+
+
+def _inside(row: Any, folder: str) -> Any:
+    """A row with its path as seen from the folder that all of them lie in."""
+    path = row.get("path") if isinstance(row, Mapping) else None
+    if not isinstance(path, str) or not path.startswith(folder):
+        return row
+    return {**row, "path": path[len(folder) :].lstrip("/\\")}
+
+
+def _trend(series: Any) -> dict[str, Any]:
+    """The course of every series as a line, and its windows as rows beside each other."""
+    known = [(n, s) for n, s in (series.items() if isinstance(series, Mapping) else ()) if isinstance(s, Mapping)]
+    courses = {name: spark(one.get("sparkline")) for name, one in known if one.get("sparkline")}
+    rows = []
+    for name, one in known:
+        windows = one.get("windows")
+        spans = {"all": one.get("all_time")} | {f"{d} d": w for d, w in _pairs(windows)}
+        for span, figures in spans.items():
+            if isinstance(figures, Mapping):
+                rows.append({"series": name, "window": span} | {k: figures.get(k) for k in TREND})
+    seasons = {f"seasonality of {n}": s["seasonality"] for n, s in known if isinstance(s.get("seasonality"), Mapping)}
+    unknown = dict(_pairs(series.get(ABSENT) if isinstance(series, Mapping) else None))
+    return {"course": courses, "figures": rows, **seasons} | ({ABSENT: unknown} if unknown else {})
+
+
+def _pairs(value: Any) -> list[tuple[str, Any]]:
+    return [(str(k), v) for k, v in value.items()] if isinstance(value, Mapping) else []
 
 
 def _listed(value: Any) -> list[Any]:
@@ -148,7 +182,7 @@ def _fact(item: Mapping[str, Any]) -> Any:
     """An amount or a single figure as text; None where the object is more than that."""
     if isinstance(item.get("formatted"), str):
         return str(item["formatted"]) + _since(item)
-    if "value" not in item or not FACT & set(item):
+    if "value" not in item or not (FACT & set(item) or set(item) == {"raw", "value"}):
         return None
     value = item["value"]
     if value is None:
@@ -192,7 +226,7 @@ def _step(action: Any) -> str | None:
     if not isinstance(action, Mapping) or "cli" not in action:
         return None
     worst = action.get("worst_case_tokens")
-    price = f", up to {worst} tokens" if worst else ""
+    price = f", up to {worst} token{'s' if worst > 1 else ''}" if worst else ""
     consent = ", asks first" if action.get("requires_confirmation") else ""
     reason = str(action.get("reason", action.get("action", ""))).rstrip(".")
     return f"{action['cli']}   # {reason}{price}{consent}"

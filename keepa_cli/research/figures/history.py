@@ -8,7 +8,7 @@ from typing import Any
 from keepa_cli.keepa.money import money
 from keepa_cli.research.figures import lines
 from keepa_cli.research.figures.model import ROWS, SCHEMA, Figure, Product, heading, values
-from keepa_cli.research.figures.panels import AXIS, LINE, PLOT, Panel, axis, shade, single
+from keepa_cli.research.figures.panels import AXIS, CLIPPED, LINE, PLOT, Panel, axis, shade, single
 from keepa_cli.research.figures.text import cut
 from keepa_cli.research.subject import Subject
 
@@ -89,18 +89,21 @@ def _price_panel(panel: Panel, prices: Mapping[str, list[dict[str, Any]]]) -> li
     note = f", peak of {peak:,.{domain.digits}f} cut off" if peak else ""
     scale = {"domain": [low, high], "zero": False, "nice": False}
     y = {"field": "v", "type": "quantitative", "scale": scale, "axis": axis(f"Price ({domain.currency}{note})", number)}
-    layers = [*shade(panel, "NEW"), *_buy_box_area(panel, low, y), _step_lines(panel, prices, y)]
+    mark = CLIPPED if peak else LINE
+    layers = [*shade(panel, "NEW"), *_buy_box_area(panel, low, y, mark), _step_lines(panel, prices, y, mark)]
     return [{"width": PLOT, "height": 250, "layer": layers}]
 
 
-def _buy_box_area(panel: Panel, low: float, y: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _buy_box_area(panel: Panel, low: float, y: Mapping[str, Any], line: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows = panel.lines("BUY_BOX_SHIPPING", "Buy box")
-    mark = {**LINE, "type": "area", "style": "buy-box"}
+    mark = {**line, "type": "area", "style": "buy-box"}
     encoding = {"x": panel.x, "y": y, "y2": {"datum": low}, "detail": {"field": "run"}}
     return [{"data": values(rows), "mark": mark, "encoding": encoding}] if rows else []
 
 
-def _step_lines(panel: Panel, prices: Mapping[str, list[dict[str, Any]]], y: Mapping[str, Any]) -> dict[str, Any]:
+def _step_lines(
+    panel: Panel, prices: Mapping[str, list[dict[str, Any]]], y: Mapping[str, Any], line: Mapping[str, Any]
+) -> dict[str, Any]:
     names = list(PRICES.values())
     by = {"field": "series", "type": "nominal"}
     color = by | {
@@ -109,7 +112,7 @@ def _step_lines(panel: Panel, prices: Mapping[str, list[dict[str, Any]]], y: Map
     }
     width = by | {"scale": {"domain": names, "range": WIDTHS}, "legend": None}
     order = {"x": panel.x, "y": y, "detail": {"field": "run"}, "color": color, "strokeWidth": width}
-    layers = [{"data": values(prices[n]), "mark": LINE, "encoding": order} for n in reversed(names) if n in prices]
+    layers = [{"data": values(prices[n]), "mark": line, "encoding": order} for n in reversed(names) if n in prices]
     return {"layer": layers}
 
 
@@ -141,7 +144,13 @@ def _rank_panel(panel: Panel, rows: list[dict[str, Any]]) -> list[dict[str, Any]
     drawn = [r | {"v": max(r["v"], 1)} for r in rows]
     best, worst = min(r["v"] for r in drawn), max(r["v"] for r in drawn)
     scale = {"type": "log", "domain": [worst * 1.25, best / 1.25], "nice": False}
-    own = axis("Sales rank (log, up is better)", ",.0f", values=lines.log_ticks(best / 1.25, worst * 1.25))
+    own = axis(
+        "Sales rank (log, up is better)",
+        ",.0f",
+        values=lines.log_ticks(best / 1.25, worst * 1.25),
+        labelOverlap=False,
+        tickCount=10,
+    )
     y = {"field": "v", "type": "quantitative", "scale": scale, "axis": own}
     return [single(panel, drawn, y, 170, "rank")]
 

@@ -12,7 +12,7 @@ from keepa_cli.keepa.domains import Domain
 from keepa_cli.keepa.series import OK, OUT_OF_STOCK, Series, plain, state_of
 from keepa_cli.research.history.downsample import keep
 
-MOST_POINTS = 1200
+MOST_POINTS = 700
 """More change points of a series than this cannot be told apart on a figure."""
 
 AVAILABLE, NOT_OFFERED, NOT_COLLECTED = "offered", "no offer", "not collected"

@@ -12,7 +12,7 @@ from typing import Any
 from keepa_cli.keepa import clock
 from keepa_cli.research.figures import lines
 from keepa_cli.research.figures.model import SCHEMA, Figure, Product, heading, values
-from keepa_cli.research.figures.panels import LINE, Panel, reach, time_scale
+from keepa_cli.research.figures.panels import CLIPPED, LINE, Panel, reach, time_scale
 from keepa_cli.research.figures.text import cut
 from keepa_cli.research.subject import Subject
 
@@ -20,11 +20,12 @@ MOST = 24
 """Products on one figure."""
 COLUMNS = 3
 DAYS = 365
-POINTS = 300
+POINTS = 240
 """Change points per little chart."""
 PRICES = ("BUY_BOX_SHIPPING", "NEW", "AMAZON")
 """The first that has a price in the window is drawn."""
-SIZE = (246, 110)
+PLOTS, HEIGHT = 834, 110
+"""Pixels of all charts of a row with the room between them, and of one chart."""
 SPACING: Mapping[str, int] = {"row": 76, "column": 48}
 ALONE = "Small multiples need the histories of at least two products."
 
@@ -64,10 +65,10 @@ def ranks(products: Sequence[Product], basis: str) -> Figure | str:
             continue
         worst, best = max(r["v"] for r in rows), min(r["v"] for r in rows)
         scale = {"type": "log", "domain": [worst * 1.2, best / 1.2], "nice": False}
-        y = _y(scale, "~s", values=lines.log_ticks(best / 1.2, worst * 1.2, 5))
-        parts.append(
-            _chart(product, panel, rows, f"{worst:,.0f} to {best:,.0f}, now {panel.spans['SALES'][-1].value:,}", y)
-        )
+        y = _y(scale, "~s", values=lines.log_ticks(best / 1.2, worst * 1.2, 5), labelOverlap=False, tickCount=10)
+        now = panel.spans["SALES"][-1].value
+        note = f"{worst:,.0f} to {best:,.0f}, now {f'{now:,}' if now >= 0 else 'none'}"
+        parts.append(_chart(product, panel, rows, note, y))
         told.append(panel.source)
         count += len(rows)
     if len(parts) < 2:
@@ -111,11 +112,12 @@ def _y(scale: dict[str, Any], number: str, **more: Any) -> dict[str, Any]:
 
 
 def _chart(product: Product, panel: Panel, rows: list[dict[str, Any]], note: str, y: dict[str, Any]) -> dict[str, Any]:
+    long = panel.end - panel.start > 120 * clock.DAY
     x = {
         "field": "t",
         "type": "temporal",
         "scale": time_scale(panel.start, panel.end),
-        "axis": {"title": None, "tickCount": 4, "format": "%b %y", "labelOverlap": True},
+        "axis": {"title": None, "tickCount": 4, "format": "%b %y" if long else "%d %b", "labelOverlap": True},
     }
     outs = [{"t": lines.ms(s.start), "until": lines.ms(s.end)} for s in lines.absences(panel.spans.get("NEW", []))]
     shaded = {
@@ -123,14 +125,15 @@ def _chart(product: Product, panel: Panel, rows: list[dict[str, Any]], note: str
         "mark": {"type": "rect", "style": "stock-out", "aria": False},
         "encoding": {"x": x, "x2": {"field": "until"}},
     }
+    beyond = max(r["v"] for r in rows) > max(y["scale"]["domain"])
     drawn = {
         "data": values(rows),
-        "mark": {**LINE, "strokeWidth": 1.4, "style": "small"},
+        "mark": {**(CLIPPED if beyond else LINE), "strokeWidth": 1.4, "style": "small"},
         "encoding": {"x": x, "y": y, "detail": {"field": "run"}},
     }
     title = cut(product.heading, 34)
     top = {"text": title, "subtitle": cut(note, 44), "fontSize": 12, "subtitleFontSize": 11, "offset": 4}
-    return {"title": top, "width": SIZE[0], "height": SIZE[1], "layer": [*([shaded] if outs else []), drawn]}
+    return {"title": top, "height": HEIGHT, "layer": [*([shaded] if outs else []), drawn]}
 
 
 def _about(start: int, end: int, products: Sequence[Product], drawn: int) -> str:
@@ -141,6 +144,9 @@ def _about(start: int, end: int, products: Sequence[Product], drawn: int) -> str
 def _figure(
     name: str, top: dict[str, Any], parts: list[dict[str, Any]], told: list[dict[str, Any]], basis: str, points: int
 ) -> Figure:
-    spec = {"$schema": SCHEMA, "title": top, "columns": COLUMNS, "bounds": "flush", "spacing": SPACING, "concat": parts}
+    columns = min(COLUMNS, len(parts))
+    width = (PLOTS - (columns - 1) * SPACING["column"]) // columns
+    parts = [part | {"width": width} for part in parts]
+    spec = {"$schema": SCHEMA, "title": top, "columns": columns, "bounds": "flush", "spacing": SPACING, "concat": parts}
     return Figure(name, top["text"], f"{top['text']}: one small chart for each of {len(parts)} products.", spec,
                   {"products": told}, basis, points)  # fmt: skip

@@ -20,6 +20,8 @@ LEVELS = (NONE, *SEVERITIES, UNRATED)
 LEVEL = 8
 """Up to so many columns their ASINs are written level."""
 PLOT, LABELS = 714, 152
+WIDE = 2
+"""Up to so many columns there is room for reasons."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ def risks(judged: Sequence[Judged], basis: str) -> Figure | str:
     if not judged:
         return "The input judges no product: neither products nor views with a risk_taxonomy are in it."
     shown = list(judged[:MOST])
-    cells = [_cell(j, code) for j in shown for code in _codes(shown)]
+    cells = [_cell(j, code, len(shown)) for j in shown for code in _codes(shown)]
     found = sum(c["severity"] != NONE for c in cells)
     more = f" · the first {MOST} of {len(judged)} products" if len(judged) > MOST else ""
     counts = ", ".join(f"{n} {s}" for s in reversed(RATED) if (n := sum(c["severity"] == s for c in cells)))
@@ -44,7 +46,11 @@ def risks(judged: Sequence[Judged], basis: str) -> Figure | str:
         name="risks",
         title="Risks by product",
         description=f"Overview of risk codes by product and severity: {about}.",
-        spec={"$schema": SCHEMA, "title": heading("Risks by product", about), **_grid(cells, shown)},
+        spec={
+            "$schema": SCHEMA,
+            "title": heading("Risks by product", about, "– is no finding; what was not requested is not judged."),
+            **_grid(cells, shown),
+        },
         data={"products": [{"asin": j.asin, "items": [_source(i) for i in j.items]} for j in shown]},
         data_basis=basis,
         points=len(cells),
@@ -56,7 +62,7 @@ def _codes(shown: Sequence[Judged]) -> list[str]:
     return list(dict.fromkeys([*CODES, *(str(i.get("code")) for j in shown for i in j.items)]))
 
 
-def _cell(judged: Judged, code: str) -> dict[str, Any]:
+def _cell(judged: Judged, code: str, of: int) -> dict[str, Any]:
     found = [i for i in judged.items if i.get("code") == code and i.get("severity") in RATED]
     gravest = max(found, key=lambda i: RATED.index(i["severity"]), default=None)
     severity = gravest["severity"] if gravest else NONE
@@ -64,8 +70,16 @@ def _cell(judged: Judged, code: str) -> dict[str, Any]:
         "asin": judged.asin,
         "code": cut(code.replace("_", " "), 30),
         "severity": severity,
-        "text": severity if gravest else "–",
+        "text": _text_of(severity, gravest, of),
     }
+
+
+def _text_of(severity: str, item: Mapping[str, Any] | None, of: int) -> str:
+    """The severity, with its reason where the cells are wide."""
+    if item is None:
+        return "–"
+    reason = item.get("reason") if of <= WIDE else None
+    return severity if not isinstance(reason, str) else cut(f"{severity}: {reason}", PLOT // of // 6)
 
 
 def _source(item: Mapping[str, Any]) -> dict[str, Any]:

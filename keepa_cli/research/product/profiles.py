@@ -36,19 +36,20 @@ LIMITS: Mapping[str, int] = {Profile.SUMMARY: 2048, Profile.DEAL: 8192, Profile.
 """Bytes of compact JSON of one product."""
 
 _PRICE = ("raw", "amount", "currency", "formatted", "at", "evidence_path")
-_FACT = ("value", "at", "evidence_path")
+_AMOUNT = ("raw", "amount", "currency", "formatted", "evidence_path")
+_VALUE = ("value", "evidence_path")
 _DERIVED = ("value", "method", "inputs", "confidence", "evidence_path")
 _FIGURE = ("value", "level", "method", "inputs", "confidence", "evidence_path")
 
 PROFILES: Mapping[str, Mapping[str, Pick]] = {
     Profile.SUMMARY: {
-        "agent_brief": ("one_line", "risk_codes"),
-        "identity": ("asin", "title", "brand", "domain", "kind", "updated_at"),
-        "pricing": {"currency": ALL, "new": _PRICE, "buy_box": _PRICE, "coupon": ALL},
-        "demand": {"sales_rank": _FACT, "monthly_sold": _DERIVED},
-        "rating": {"rating": _FACT, "review_count": _FACT},
-        "offers": {"new_offer_count": _FACT, "buy_box": ("holder", "seller_id", "evidence_path")},
-        "data_quality": {"completeness": _FIGURE, "not_requested": ALL},
+        "agent_brief": ("one_line", "decision_context", "temporal_takeaways", "risk_codes"),
+        "identity": ("asin", "title", "brand", "domain", "updated_at"),
+        "pricing": {"currency": ALL, "new": _AMOUNT, "buy_box": _AMOUNT, "coupon": ALL},
+        "demand": {"sales_rank": _VALUE, "monthly_sold": _DERIVED},
+        "rating": {"rating": _VALUE, "review_count": _VALUE},
+        "offers": {"new_offer_count": _VALUE},
+        "data_quality": {"not_requested": ALL},
         "next_actions": ALL,
     },
     Profile.DEAL: {
@@ -125,9 +126,10 @@ CUT_FIRST: Mapping[str, tuple[str, ...]] = {
         "pricing.buy_box_highest_ever", "pricing.buy_box_lowest_ever", "media.images[:1]", "offers.live[:3]",
         "history_summary.series.*.newest[-7:]", "pricing.coupon_history.newest[:1]", "content.features[:2]",
         "history_summary.series.*.newest[-5:]", "media.videos_by_creator", "demand.category_ranks[:1]",
-        "offers.live[:2]", "history_summary.series.*.newest[-3:]", "content.features", "offers.live[:1]",
-        "history_summary.series.*.newest", "offers.buy_box_share[:1]", "content", "logistics.item",
-        "pricing.coupon_history", "demand.category_ranks", "offers.live", "aplus", "media", "provenance",
+        "offers.live[:2]", "history_summary.series.*.newest[-3:]", "temporal_features.series.*.windows.180",
+        "content.features", "history_summary.series.*.newest", "offers.buy_box_share[:1]", "content", "logistics.item",
+        "temporal_features.series.*.windows.7", "offers.live[:1]", "pricing.coupon_history", "demand.category_ranks",
+        "aplus", "media", "provenance", "offers.live",
         "history_summary", "research_graph", "stats_summary", "evidence_index", "temporal_features",
         "selection_signals", "logistics", "category", "next_actions[:1]", "next_actions", "data_quality",
         "risk_taxonomy", "offers", "agent_brief", "rating", "demand", "pricing",

@@ -93,7 +93,8 @@ def brief(plan: Plan, total: Mapping[str, Any], unresolved: Sequence[Mapping[str
     asks = total["steps_that_ask"]
     lacks = " or ".join(name for group in unresolved for name in group["inputs"])
     start = f"It lacks {lacks}." if lacks else f"{total['executable_now']} of them can run now."
-    cost = f"{total['estimated_tokens']} tokens, {total['worst_case_tokens']} at worst"
+    tokens = total["estimated_tokens"]
+    cost = f"{tokens} token{'' if tokens == 1 else 's'}, {total['worst_case_tokens']} at worst"
     return {
         "read_order": ["workflow_policy", "totals", "workflow_inputs", "steps", "artifacts"],
         "one_line": f"{plan.name}: {total['steps']} steps in {groups} groups, {cost}. {start}",

@@ -82,6 +82,15 @@ def test_prices_are_indexed_to_their_own_mean_over_one_span_of_days() -> None:
     }
 
 
+def test_a_rank_that_is_gone_now_is_told_as_none() -> None:
+    gone = body(product({"sales_rank": days((300, 10), (200, 2000), (5, -1))}, asin=A), product(asin=B))
+    first, second = made(gone, figure_set="compare")["multiples-ranks"].spec["concat"]
+    assert first["title"]["subtitle"] == "2,000 to 10, now none"
+    assert first["width"] == second["width"] > 390, "two charts fill the figure"
+    (line,) = [layer for layer in first["layer"] if layer["mark"]["type"] == "line"]
+    assert line["encoding"]["y"]["axis"]["values"] == [10, 100, 1000]
+
+
 def test_one_product_is_no_comparison() -> None:
     told = skipped(body(product()), figure_set="compare")
     assert set(told) == {"metrics", "multiples-prices", "multiples-ranks"}
@@ -105,8 +114,15 @@ def test_a_comparison_tells_the_severity_of_the_worst_case_only() -> None:
     figure = risks.risks(judged, "products_compare")
     assert isinstance(figure, Figure)
     cells = {(r["asin"], r["code"]): r["text"] for r in rows(figure, "rect")}
-    assert (cells[A, "price unstable"], cells[B, "price unstable"]) == ("found", "high")
+    assert (cells[A, "price unstable"], cells[B, "price unstable"]) == ("found", "high: r")
     assert cells[A, "data missing"] == "–" and (B, "new code") in cells
+
+
+def test_there_is_room_for_reasons_beside_few_products() -> None:
+    few = made(body(product({"review_count": days((300, 5))})), figure_set="audit")["risks"]
+    assert "high: Only 5 ratings." in texts(few)
+    many = made(three(), figure_set="audit")["risks"]
+    assert not any(":" in text for text in texts(many))
 
 
 def nodes(count: int, type_: str = "product") -> list[dict[str, str]]:

@@ -20,7 +20,9 @@ HISTORY = f"history-{A}"
 
 
 def test_an_svg_has_its_theme_its_size_and_no_reference_to_the_outside() -> None:
-    figure = made(body(product({"new": days((300, 1999), (200, -1), (100, 1899))}, title=TITLE)))[HISTORY]
+    figure = made(
+        body(product({"new": days((300, 1999), (200, -1), (100, 1899), (50, 999_900), (49, 1899))}, title=TITLE))
+    )[HISTORY]
     light, dark = (render.svg(render.themed(figure, theme)) for theme in THEMES)
     for theme, drawn in zip(THEMES, (light, dark), strict=True):
         text = drawn.decode()

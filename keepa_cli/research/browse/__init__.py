@@ -1,0 +1,1 @@
+"""Snapshots: what is known as pages to look through."""

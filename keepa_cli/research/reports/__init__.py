@@ -1,0 +1,1 @@
+"""Reports: what is known, for people to read."""
