@@ -109,7 +109,10 @@ def test_python_in_pages_works(page: str, number: int, block: str, monkeypatch: 
         assert names["answer"].status_code == 200
 
 
-def test_the_example_eval_of_the_page_is_one(tmp_path: Path) -> None:
-    (block,) = re.findall(r"^```json\n(.*?)^```", text("docs/testing.md"), re.DOTALL | re.MULTILINE)
-    (tmp_path / "example.json").write_text(block, encoding="utf-8")
-    assert load_file(tmp_path / "example.json").id == "unknown-marketplace"
+def test_the_example_evals_of_the_page_are_evals(tmp_path: Path) -> None:
+    blocks = re.findall(r"^```json\n(.*?)^```", text("docs/testing.md"), re.DOTALL | re.MULTILINE)
+    found = []
+    for number, block in enumerate(blocks):
+        (tmp_path / f"{number}.json").write_text(block, encoding="utf-8")
+        found.append(load_file(tmp_path / f"{number}.json").id)
+    assert found == ["unknown-marketplace", "second-call-is-a-hit"]

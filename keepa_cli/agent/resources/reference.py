@@ -9,7 +9,6 @@ from typing import Any
 from keepa_cli.agent import profiles, prompts
 from keepa_cli.agent.planrefs import CONTAINERS
 from keepa_cli.agent.resources.model import MARKDOWN, Content, Reading, as_json, not_found, tool_call
-from keepa_cli.agent.resources.schemas import GENERATED
 from keepa_cli.agent.runtime import ACCEPTED
 from keepa_cli.agent.tools import FEEDABLE, RUNTIME, RUNTIME_CALL, of_toolset
 
@@ -32,8 +31,6 @@ def schema(reading: Reading) -> Content:
     for path in (f"{name}.json", f"view/{name}.json", f"response/{name}.json", f"input/{name}.json"):
         if path in documents:
             return as_json(documents[path])
-    if name in GENERATED:
-        return as_json(GENERATED[name]())
     raise not_found(reading, f"schemas: {', '.join(sorted(documents))[:2000]}")
 
 
