@@ -23,7 +23,7 @@ from tests.support.mcp_pipe import McpPipe
 from tests.support.tool_arguments import CALLS, prepare
 
 FAKE_KEY = "FAKEFUZZKEY" * 5 + "QZ7X9KLMN"
-EXAMPLES = int(os.environ.get("KEEPA_FUZZ_EXAMPLES", "15"))
+EXAMPLES = int(os.environ.get("KEEPA_FUZZ_EXAMPLES", "8"))
 LIMIT = 60_000
 WRITABLE = ("work", "state", "data")
 _VALIDATOR = jsonschema.Draft202012Validator(OUTPUT)

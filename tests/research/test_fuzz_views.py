@@ -23,7 +23,6 @@ from tests.support.products import made, real
 from tests.support.view_schemas import faults
 from tests.support.views import problems
 
-pytestmark = pytest.mark.slow
 RUNS = int(os.environ.get("KEEPA_TEST_FUZZ", "24"))
 FIRST = int(os.environ.get("KEEPA_TEST_FUZZ_FROM", "0"))
 NUMBERS = range(FIRST, FIRST + RUNS)

@@ -43,7 +43,7 @@ def changes(features: Mapping[str, Any], domain: Domain) -> dict[str, Any]:
 def _change(one: Mapping[str, Any], days: str, domain: Domain) -> dict[str, str]:
     window = _windows(one).get(days)
     if not isinstance(window, Mapping):
-        absent = one.get("windows", {}).get(ABSENT)
+        absent = _mapping(one.get("windows")).get(ABSENT)
         return {"change": "", "mean": why(absent.get(days) if isinstance(absent, Mapping) else None)}
     return {
         "change": signed(window.get("change_pct")) or "",
