@@ -1,4 +1,4 @@
-"""Build, run and check keepa-cli from a checkout: python scripts/dev.py demo | test | check | docs | bench.
+"""Build, run and check keepa-cli from a checkout: python scripts/dev.py demo | test | check | gates | docs | bench.
 
 This file parses on every Python 3, so that an old one gets a sentence instead of a syntax error.
 """

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.support import slow
+
 REPO = Path(__file__).parents[1]
 SHARED = REPO.parent / "shared"
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -22,6 +24,11 @@ LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell starts background jobs deaf to Ctrl-C, and processes of tests would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    slow.mark(items)
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:

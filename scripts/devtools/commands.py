@@ -16,6 +16,8 @@ HELP = """usage: python scripts/dev.py COMMAND [ARGUMENTS]
   demo            see the main job: record, sanitize, promote, verify, replay (no key, no network)
   test [ARGS]     run the tests; arguments go to pytest
   check [NAMES]   everything a change must pass beside the tests: style, types, layers, docs, secrets, wheel
+  gates           what MCP clients rely on: surface, official conformance suite and Inspector (fetched with npm where
+                  Node is present), times against a bare SDK server
   docs [--check]  write the generated pages again, or compare them
   bench [NAMES]   measure against the figures in benchmarks/ (--strict: fail when one is over its bar)
 
@@ -32,8 +34,13 @@ def demo(args: list[str]) -> int:
 def test(args: list[str]) -> int:
     python = ensure(("dev",))
     say("[3/3] running the tests ...")
-    workers = [] if args else ["-n", str(max(1, min(4, os.cpu_count() or 1)))]
-    return run([python, "-m", "pytest", *workers, *args])
+    workers = [] if args else ["-n", str(max(1, min(4, (os.cpu_count() or 1) + 1)))]  # many tests wait for processes
+    return run([python, "-m", "pytest", *workers, *args], env=_caching())
+
+
+def _caching() -> dict[str, str]:
+    """The environment with compiled files kept: the tests start hundreds of processes."""
+    return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
 
 def docs(args: list[str]) -> int:
@@ -46,10 +53,22 @@ def bench(args: list[str]) -> int:
     return run([python, "-m", "benchmarks.run", *args])
 
 
+GATES = ("check_mcp_surface.py", "check_mcp_conformance.py", "check_mcp_inspector.py", "check_mcp_performance.py")
+
+
+def gates(args: list[str]) -> int:
+    python = ensure(("dev",))
+    codes = {name: run([python, REPO / "scripts" / name, *args], env=_caching()) for name in GATES}
+    broken = [name for name, code in codes.items() if code]
+    say(f"{len(GATES) - len(broken)} of {len(GATES)} gates hold." + (f" Not: {', '.join(broken)}" if broken else ""))
+    return int(bool(broken))
+
+
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "demo": demo,
     "test": test,
     "check": check,
+    "gates": gates,
     "docs": docs,
     "bench": bench,
 }
