@@ -87,7 +87,7 @@ def test_the_first_screen_has_the_two_commands(page: str) -> None:
 
 def test_dev_commands_in_pages_exist() -> None:
     given = {m for page in PAGES for m in re.findall(r"scripts/dev\.py ([a-z]+)", text(page))}
-    assert given <= {"demo", "test", "check", "docs", "bench"}
+    assert given <= {"demo", "test", "check", "gates", "docs", "bench"}
 
 
 BLOCKS = [
