@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -11,6 +10,8 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import socket
+
     from requests.adapters import HTTPAdapter
 
 Guard = Callable[[Callable[[], None]], AbstractContextManager[None]]
@@ -38,8 +39,10 @@ class Handle:
 
     def shut(self) -> None:
         """Both directions end, in whatever state the connection is; reads and writes on it return."""
+        from socket import SHUT_RDWR  # not at the top: a replayed call reads this module and opens nothing
+
         with contextlib.suppress(OSError):
-            self._sock.shutdown(socket.SHUT_RDWR)
+            self._sock.shutdown(SHUT_RDWR)
 
     def __del__(self) -> None:
         sock = getattr(self, "_sock", None)
@@ -101,6 +104,8 @@ def _note(handle: Handle | None, *, sending: bool = False) -> None:
 
 def _connected(connection: Any) -> tuple[socket.socket, Handle]:
     """A socket with the first address of the host that answers; each can be shut down while it is connecting."""
+    import socket
+
     from urllib3.util.connection import allowed_gai_family
 
     failure: OSError = OSError("the name has no address")
@@ -130,6 +135,8 @@ def _connected(connection: Any) -> tuple[socket.socket, Handle]:
 
 def _abortable(base: Any) -> Any:
     """A connection class of urllib3 whose connections tell the attempt of their thread which socket they use."""
+    import socket
+
     from urllib3.exceptions import ConnectTimeoutError, LocationParseError, NameResolutionError, NewConnectionError
 
     class Connection(base):  # type: ignore[misc]
