@@ -21,14 +21,14 @@ SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "product-B0D8W1Y
 
 
 def large_body(home: Home) -> bytes:
-    """A real body of 600 KB where one lies beside the checkout, else a recorded one."""
+    """A real body of 600 KB where one lies beside the checkout, else a recorded one under the same ASIN."""
     if SHARED.exists():
         return SHARED.read_bytes()
     from keepa_cli import ops
 
     found = run(ops.find("products.get"), {"asin": ["B0PPJ248DY"]}, home.context(), Options(Flags(fixture=FULL)))
     assert found.raw_body
-    return bytes(found.raw_body)
+    return bytes(found.raw_body).replace(b"B0PPJ248DY", b"B0D8W1YVBX")
 
 
 def resident(pipe: McpPipe) -> int:
