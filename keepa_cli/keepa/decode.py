@@ -33,6 +33,9 @@ HISTORIES: Mapping[str, int] = {"monthlySoldHistory": 2, "couponHistory": 3, "sa
 TEXT_HISTORIES: Mapping[str, int] = {"buyBoxSellerIdHistory": 2, "buyBoxUsedHistory": 4, "parentAsinHistory": 2}
 OFFER_HISTORIES: Mapping[str, int] = {"offerCSV": 3, "stockCSV": 2, "primeExclCSV": 2, "couponHistory": 2}
 
+HOLDERS: Mapping[str, str] = {"-1": "none_qualified", "": "none_qualified", "-2": "unknown_seller"}
+"""What stands where a seller is named but none is."""
+
 
 def decode_stats(stats: Any, domain: Domain) -> dict[str, Any]:
     """A `stats` object with values by the name of their type: money as text, times as ISO text, missing as None.
@@ -141,9 +144,8 @@ def text_problems(packed: Any, stride: int) -> list[str]:
 def seller_events(history: Any) -> list[dict[str, Any]]:
     """`buyBoxSellerIdHistory` as events `{at, holder, seller}`; "-1" and "-2" are states, never sellers."""
     pairs = zip(history[::2], history[1::2], strict=False) if isinstance(history, list) else ()
-    states = {"-1": "none_qualified", "": "none_qualified", "-2": "unknown_seller"}
     return [
-        {"at": at, "holder": states.get(str(s), "seller"), "seller": None if str(s) in states else s}
+        {"at": at, "holder": HOLDERS.get(str(s), "seller"), "seller": None if str(s) in HOLDERS else s}
         for t, s in pairs
         if (at := series_time(t)) is not None
     ]

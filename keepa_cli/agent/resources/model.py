@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from keepa_cli.agent.problems import ProtocolError, bad_params
 from keepa_cli.agent.uris import Uri
@@ -45,37 +45,33 @@ Read = Callable[[Reading], Content]
 
 
 @dataclass(frozen=True)
-class Resource:
+class _Offered:
+    """What lists of both kinds say; `address` is the name of the member that holds `uri`."""
+
+    uri: str
+    name: str
+    description: str
+    read: Read
+    mime: str = JSON
+    address: ClassVar[str]
+
+    def listed(self) -> dict[str, Any]:
+        return {
+            self.address: self.uri, "name": self.name, "title": self.name.replace("-", " ").capitalize(),
+            "description": self.description, "mimeType": self.mime,
+        }  # fmt: skip
+
+
+class Resource(_Offered):
     """One address."""
 
-    uri: str
-    name: str
-    description: str
-    read: Read
-    mime: str = JSON
-
-    def listed(self) -> dict[str, Any]:
-        return {
-            "uri": self.uri, "name": self.name, "title": self.name.replace("-", " ").capitalize(),
-            "description": self.description, "mimeType": self.mime,
-        }  # fmt: skip
+    address = "uri"
 
 
-@dataclass(frozen=True)
-class Template:
+class Template(_Offered):
     """A family of addresses with one variable part (or more)."""
 
-    uri: str
-    name: str
-    description: str
-    read: Read
-    mime: str = JSON
-
-    def listed(self) -> dict[str, Any]:
-        return {
-            "uriTemplate": self.uri, "name": self.name, "title": self.name.replace("-", " ").capitalize(),
-            "description": self.description, "mimeType": self.mime,
-        }  # fmt: skip
+    address = "uriTemplate"
 
 
 def as_json(value: Any) -> Content:

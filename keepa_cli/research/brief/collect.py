@@ -8,6 +8,7 @@ from typing import Any
 
 from keepa_cli.core.paths import render
 from keepa_cli.research.graph.model import GRAPH
+from keepa_cli.research.product.values import listed
 from keepa_cli.research.risks import CODES, SEVERITIES
 
 DEEPEST = 40
@@ -95,12 +96,12 @@ class _Taker:
         if last == "brief" and _text(value.get("decision")):
             self.found.statements.append(self.item(value["decision"], "decision"))
         if last == "brief":
-            warnings = _list(value.get("risk"))
+            warnings = listed(value.get("risk"))
             self.found.warnings += [self.item(w, "risk", i) for i, w in enumerate(warnings) if _text(w)]
         if isinstance(value.get("decision_context"), Mapping) and value["decision_context"]:
             self.found.contexts.append(self.item(dict(value["decision_context"]), "decision_context"))
         self._risks(value)
-        for i, entry in enumerate(_list(value.get("next_actions"))):
+        for i, entry in enumerate(listed(value.get("next_actions"))):
             if isinstance(entry, Mapping) and _text(entry.get("command")) and isinstance(entry.get("params"), Mapping):
                 self.found.actions.append(self.item(entry, "next_actions", i))
         self._gaps(value)
@@ -119,11 +120,11 @@ class _Taker:
             for code, entry in summary.items():
                 worst = entry.get("worst") if isinstance(entry, Mapping) else None
                 if isinstance(worst, Mapping) and _is_risk({**worst, "code": code}):
-                    risk = {**worst, "code": code, "asins": _list(entry.get("asins"))}
+                    risk = {**worst, "code": code, "asins": listed(entry.get("asins"))}
                     self.found.risks.append(self.item(risk, "risk_summary", code, "worst", about=worst.get("asin")))
 
     def _gaps(self, value: Mapping[str, Any]) -> None:
-        for i, entry in enumerate(_list(value.get("missing_data"))):
+        for i, entry in enumerate(listed(value.get("missing_data"))):
             fact = entry.get("field", entry.get("fact")) if isinstance(entry, Mapping) else None
             if _text(fact) and _text(entry.get("reason")):
                 gap = {"fact": fact, "reason": entry["reason"]}
@@ -131,11 +132,11 @@ class _Taker:
         quality = value.get("data_quality")
         if isinstance(quality, Mapping):
             self.found.levels.append(self.item(quality, "data_quality"))
-            for i, name in enumerate(_list(quality.get("not_requested"))):
+            for i, name in enumerate(listed(quality.get("not_requested"))):
                 if _text(name):
                     gap = {"fact": name, "reason": "not_requested"}
                     self.found.gaps.append(self.item(gap, "data_quality", "not_requested", i))
-            for i, entry in enumerate(_list(quality.get("missing"))):
+            for i, entry in enumerate(listed(quality.get("missing"))):
                 if isinstance(entry, Mapping) and _text(entry.get("fact")) and _text(entry.get("reason")):
                     gap = {"fact": entry["fact"], "reason": entry["reason"]}
                     self.found.gaps.append(self.item(gap, "data_quality", "missing", i))
@@ -152,7 +153,7 @@ class _Taker:
 
     def _texts(self, content: Any) -> None:
         if isinstance(content, Mapping):
-            for i, feature in enumerate(_list(content.get("features"))):
+            for i, feature in enumerate(listed(content.get("features"))):
                 if _text(feature):
                     self.found.texts.append(("feature", self.item(feature, "content", "features", i)))
             if _text(content.get("description")):
@@ -176,10 +177,6 @@ def _is_risk(value: Any) -> bool:
         and value.get("severity") in SEVERITIES
         and _text(value.get("reason"))
     )
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _text(value: Any) -> bool:

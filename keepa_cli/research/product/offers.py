@@ -8,6 +8,7 @@ from typing import Any
 from keepa_cli.keepa.buybox import NOBODY, buy_box_stats, holders
 from keepa_cli.keepa.clock import DAY, field_time, iso
 from keepa_cli.keepa.csvtypes import BY_NAME, CSV_TYPES
+from keepa_cli.keepa.decode import HOLDERS as HOLDERS
 from keepa_cli.keepa.decode import used_seller_events
 from keepa_cli.keepa.money import money
 from keepa_cli.keepa.offers import CONDITIONS, SHIPPED_PRICES, coupon, live_places
@@ -27,8 +28,6 @@ TOTALLED = ("COUNT_NEW", "COUNT_USED", "COUNT_REFURBISHED", "COUNT_COLLECTIBLE")
 SHARE_DAYS = 90
 SELLERS_SHOWN, SELLERS_WHOLE = 3, 50
 OFFERS_SHOWN, OFFERS_WHOLE = 5, 100
-HOLDERS = {"-1": "none_qualified", "": "none_qualified", "-2": "unknown_seller"}
-"""What stands where a seller is named but none is."""
 SELLER = "seller"
 
 

@@ -16,6 +16,7 @@ from keepa_cli.research.figures.model import Product
 from keepa_cli.research.graph.model import NodeType
 from keepa_cli.research.inputs import unwrapped
 from keepa_cli.research.needs import Planner
+from keepa_cli.research.product.values import listed
 from keepa_cli.research.product.view import product_view
 from keepa_cli.research.reports import graphs, tables
 from keepa_cli.research.reports.cards import SECTIONS, card, rows, section
@@ -174,7 +175,7 @@ def _risks(brief: Mapping[str, Any], earlier: Sequence[Any]) -> dict[str, Any]:
     summaries = [section(part, "risk_summary") for part in (brief, *earlier)]
     items: dict[tuple[str, ...], dict[str, str]] = {}
     for row in (r for s in summaries for r in rows(s.get("items"), 200)):
-        asins = [a for a in _list(row.get("asins")) if isinstance(a, str)]
+        asins = [a for a in listed(row.get("asins")) if isinstance(a, str)]
         found = {
             "about": text_of(row.get("about")) or ", ".join(asins),
             "severity": text_of(row.get("severity")) or "",
@@ -199,7 +200,7 @@ def _entities(brief: Mapping[str, Any]) -> int:
 
 def _missing(brief: Mapping[str, Any], earlier: Sequence[Any], found: Read) -> dict[str, Any]:
     quality = brief["data_quality"]
-    said = [t for part in earlier for n in _list(section(part, "data_quality").get("notes")) if (t := text_of(n))]
+    said = [t for part in earlier for n in listed(section(part, "data_quality").get("notes")) if (t := text_of(n))]
     held = [p for p in found.material.products if p.subject is not None or p.view is not None]
     rest = len(held) - len(found.views)
     notes = [f"{rest:,} more products are left out here: {len(found.views):,} are shown."] if rest > 0 else []
@@ -220,10 +221,6 @@ def _steps(brief: Mapping[str, Any], earlier: Sequence[Any], replan: Replan) -> 
         found += [step] if step else []
     by_cli = {step["cli"]: {n: step[n] for n in STEP if n in step} for step in reversed(found) if "cli" in step}
     return list(by_cli.values())[::-1]
-
-
-def _list(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()
 
 
 def _span(cards: Sequence[Mapping[str, Any]]) -> dict[str, str]:

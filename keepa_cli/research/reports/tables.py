@@ -8,6 +8,7 @@ from typing import Any
 from keepa_cli.research.business.report import VIEW as BUSINESS_VIEW
 from keepa_cli.research.facts import ABSENT
 from keepa_cli.research.inputs import unwrapped
+from keepa_cli.research.product.values import listed
 from keepa_cli.research.reports.cards import rows, section
 from keepa_cli.research.reports.texts import label, signed, text_of, why
 
@@ -61,14 +62,14 @@ def business(documents: Iterable[tuple[str, Any]]) -> list[dict[str, Any]]:
 
 def _analysis(source: str, view: Mapping[str, Any]) -> dict[str, Any]:
     brief = section(view, "brief")
-    listed = list(rows(view.get("products"), MOST_ROWS))
-    figures = [_figures(section(p, "metrics")) for p in listed]
+    shown = list(rows(view.get("products"), MOST_ROWS))
+    figures = [_figures(section(p, "metrics")) for p in shown]
     names = list(dict.fromkeys(n for one in figures for n in one))
     return {
         "source": source,
         "title": label(view.get("analysis") or "figures"),
         "decision": text_of(brief.get("decision")) or "",
-        "risks": [text for r in _list(brief.get("risk")) if (text := text_of(r))],
+        "risks": [text for r in listed(brief.get("risk")) if (text := text_of(r))],
         "columns": [label(n) for n in names],
         "rows": [
             {
@@ -76,7 +77,7 @@ def _analysis(source: str, view: Mapping[str, Any]) -> dict[str, Any]:
                 "title": text_of(p.get("title")) or "",
                 "cells": [one.get(n) or cell(None, "not_applicable") for n in names],
             }
-            for p, one in zip(listed, figures, strict=True)
+            for p, one in zip(shown, figures, strict=True)
         ],
         "not_rankable": [
             {"asin": text_of(p.get("asin")) or "", "reason": text_of(p.get("reason")) or ""}
@@ -99,7 +100,3 @@ def _figures(metrics: Mapping[str, Any]) -> dict[str, Cell]:
             if text := text_of(one):
                 found[member.removesuffix("_percent")] = cell(text)
     return found
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
