@@ -115,7 +115,7 @@ def _looks(transport: str, binary: Path, target: list[str], env: Mapping[str, st
 
 def _client(transport: str, binary: Path, target: Mapping[str, object], env: Mapping[str, str], home: Path) -> int:
     began = time.monotonic()
-    given = {"sdk": str(node.SCOPE / "sdk"), "calls": CALLS, **target}
+    given = {"sdk": str(node.SCOPE / "sdk"), "calls": CALLS, "recorded": RECORDED, **target}
     done = _run([str(binary), str(Path(__file__).parent / "mcptools" / "client.mjs"), json.dumps(given)], env, home)
     try:
         seen = json.loads(done.stdout)

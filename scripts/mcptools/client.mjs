@@ -58,6 +58,31 @@ for (const tool of tools) {
 for (const resource of resources) {
   await attempt(`read ${resource.uri}`, () => client.readResource({ uri: resource.uri }));
 }
+const encoded = (value) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
+const answer = async (name, args) => (await client.callTool({ name, arguments: args })).structuredContent;
+const asked = { asin: given.recorded };
+const product = await answer("products_get", { ...asked, view: "research", chunks_dir: "chunks" });
+const source = { resource_uri: `keepa://research/${product.cache_key}` };
+const [graph, brief] = [await answer("research_graph_merge", source), await answer("research_brief_export", source)];
+const file = encoded(product.data?.chunks?.[0]?.path ?? "");
+const read = async (uri) => JSON.parse((await client.readResource({ uri })).contents[0].text);
+const [row] = (await read("keepa://evidence/recent")).evidence;
+const [fixture] = (await read(`keepa://asin/${given.recorded}/fixture`)).candidates;
+const plan = encoded({ name: "product-research", asin: [given.recorded] });
+const instances = {
+  schema: "schema/products-agent-view", fixture: `fixtures/${fixture.name}`, cassette: `cassettes/${fixture.name}`,
+  "cache-key": `cache-key/products.get/${encoded(asked)}`, "workflow-policy": `workflow/${plan}/policy`,
+  research: `research/${product.cache_key}`, "research-brief": `research/${brief.cache_key}/brief`,
+  "research-graph": `research/${graph.cache_key}/graph`, "research-figures": `research/${product.cache_key}/figures`,
+  "research-figure-set": `research/${product.cache_key}/figures/history`, graphs: "graphs/kettles",
+  toolset: "toolsets/research", tool: "tools/products_get", prompt: "prompts/product_research",
+  "asin-fixture": `asin/${given.recorded}/fixture`, evidence: `evidence/${encoded(row.logical_path)}`,
+  "wiki-page": "wiki/page/quickstart", chunk: `chunk/${file}`, output: `output/${file}`,
+};
+const readable = templates.filter((t) => t.name !== "task-result"); // a task is needed first: tests/protocol has it
+for (const template of readable) {
+  await attempt(`template ${template.name}`, () => client.readResource({ uri: `keepa://${instances[template.name]}` }));
+}
 for (const prompt of prompts) {
   const args = Object.fromEntries((prompt.arguments ?? []).filter((a) => a.required).map((a) => [a.name, "B001GZ6QEC"]));
   await attempt(`prompt ${prompt.name}`, () => client.getPrompt({ name: prompt.name, arguments: args }));
