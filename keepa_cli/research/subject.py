@@ -74,6 +74,8 @@ class Subject:
     domain: Domain
     now: int
     asked: Asked
+    current: dict[int, Any] = field(default_factory=dict, repr=False)
+    """The values in force now that were read already, by type."""
     _series: dict[int, Series] = field(default_factory=dict, repr=False)
 
     @property

@@ -5,7 +5,8 @@ It is made from the facts alone, so that a summary never builds the long section
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Any
 
 from keepa_cli.keepa.csvtypes import BY_NAME
@@ -34,6 +35,7 @@ MOVES = {"rank": "sales_rank", "review": "review_count", "rating": "rating", "of
 """What the windows tell beside the price: the member, and the fact whose series it is read from."""
 METHOD = "now / start - 1, in %"
 SHORT_WINDOWS = (30, 90)
+TOLD_SHORT = 2
 STILL = 1.0
 """Changes below one percent are called steady."""
 WORDS = {
@@ -51,18 +53,19 @@ def section(look: Look) -> dict[str, Any]:
     v: Vitals = look.section("vitals")
     codes = look.section("risk_taxonomy")["codes"]
     short = look.profile == SUMMARY
-    said = takeaways(look, v)
-    return {
-        "read_order": list(READ_ORDER.get(look.profile, FULL_ORDER)),
-        "one_line": headline(look, v, codes),
-        "key_facts": _key_facts(look, v, short=short),
-        "decision_context": _context(look, v),
-        "temporal_takeaways": said[:2] if short else said,
-        "temporal_by_window": _windows(look, v, short=short),
-        "missing_data": _missing(v),
-        "recommended_next_actions": [a["action"] for a in look.section("next_actions")],
-        "risk_codes": codes,
+    wants = look.wants("agent_brief")
+    makers: Mapping[str, Callable[[], Any]] = {
+        "read_order": lambda: list(READ_ORDER.get(look.profile, FULL_ORDER)),
+        "one_line": lambda: headline(look, v, codes),
+        "key_facts": lambda: _key_facts(look, v, short=short),
+        "decision_context": lambda: _context(look, v),
+        "temporal_takeaways": lambda: list(islice(takeaways(look, v), TOLD_SHORT if short else None)),
+        "temporal_by_window": lambda: _windows(look, v, short=short),
+        "missing_data": lambda: _missing(v),
+        "recommended_next_actions": lambda: [a["action"] for a in look.section("next_actions")],
+        "risk_codes": lambda: codes,
     }
+    return {name: make() for name, make in makers.items() if wants(name)}
 
 
 def headline(look: Look, v: Vitals, codes: list[str]) -> str:

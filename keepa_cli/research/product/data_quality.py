@@ -24,19 +24,24 @@ STALE_HOURS = 48
 
 def section(look: Look) -> Section:
     """`missing` was asked for and is not there, `not_requested` was not asked for; neither is "none"."""
-    s, vitals = look.subject, look.section("vitals")
-    found = Section(
-        completeness=completeness(look),
-        missing=missing(vitals),
-        not_requested=not_requested(vitals),
-    )
+    vitals, wants = look.section("vitals"), look.wants("data_quality")
+    found = Section()
+    if wants("completeness"):
+        found["completeness"] = completeness(look)
+    found["missing"], found["not_requested"] = missing(vitals), not_requested(vitals)
     _age(found, look)
-    found["history_reach"] = _reach(look, vitals)
+    if wants("history_reach"):
+        found["history_reach"] = _reach(look, vitals)
+    if wants("problem_count"):
+        _add_problems(found, look.subject)
+    return found
+
+
+def _add_problems(found: Section, s: Subject) -> None:
     problems = _problems(s)
     found["problem_count"] = len(problems)
     if problems:
         found["problems"] = problems[:PROBLEMS_SHOWN]
-    return found
 
 
 def _problems(s: Subject) -> list[dict[str, str]]:

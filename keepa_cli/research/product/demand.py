@@ -22,13 +22,16 @@ RANK, SOLD = BY_NAME["SALES"], BY_NAME["COUNT_NEW"]
 
 
 def section(look: Look) -> Section:
-    s = look.subject
+    s, wants = look.subject, look.wants("demand")
     found = Section()
     found.put("sales_rank", _rank(s), why_none(s, "SALES"))
-    found.put("category_ranks", _category_ranks(look), _why_no_ranks(s))
+    if wants("category_ranks"):
+        found.put("category_ranks", _category_ranks(look), _why_no_ranks(s))
     found["monthly_sold"] = _monthly_sold(s)
-    found["monthly_sold_change_90d"] = _sold_change(s)
-    found["rank_drops"] = _drops(s)
+    if wants("monthly_sold_change_90d"):
+        found["monthly_sold_change_90d"] = _sold_change(s)
+    if wants("rank_drops"):
+        found["rank_drops"] = _drops(s)
     return found
 
 

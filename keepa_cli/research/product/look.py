@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +19,8 @@ class Look:
 
     `windows` are the days of the temporal features, `history_limit` how many of the newest points of a series a
     history section shows, `plan` turns a need into an entry of `next_actions`. `whole` sections shorten no text and
-    no list beyond what is sane; those of a profile are made to fit.
+    no list beyond what is sane; those of a profile are made to fit. `shown` holds the members that are shown of a section,
+    where that is not all: the others need not be made.
     """
 
     subject: Subject
@@ -27,6 +29,7 @@ class Look:
     windows: tuple[int, ...] = WINDOWS
     history_limit: int = HISTORY_LIMIT
     whole: bool = False
+    shown: Mapping[str, Any] = field(default_factory=dict, repr=False)
     _built: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def section(self, name: str) -> Any:
@@ -36,3 +39,12 @@ class Look:
 
             self._built[name] = BUILDERS[name](self)
         return self._built[name]
+
+    def wants(self, section: str) -> Callable[[str], bool]:
+        """Tells of a member of that section whether anything shows it."""
+        shown = self.shown.get(section, True)
+        return _always if shown is True else shown.__contains__
+
+
+def _always(_: str) -> bool:
+    return True

@@ -32,16 +32,22 @@ SELLER = "seller"
 
 
 def section(look: Look) -> Section:
-    s = look.subject
+    s, wants = look.subject, look.wants("offers")
     found = Section()
-    found.put("total_offer_count", _total(s), why_none(s, "COUNT_NEW"))
+    if wants("total_offer_count"):
+        found.put("total_offer_count", _total(s), why_none(s, "COUNT_NEW"))
     for name, which in COUNTS.items():
-        found.put(name, number(s, which), why_none(s, which))
+        if wants(name):
+            found.put(name, number(s, which), why_none(s, which))
     lacking = Reason.NOT_COLLECTED if s.asked.buybox else Reason.NOT_REQUESTED
-    found.put("buy_box", _buy_box(s), lacking)
-    _add_used(found, s)
-    _add_shares(found, look, lacking)
-    _add_live(found, look)
+    if wants("buy_box"):
+        found.put("buy_box", _buy_box(s), lacking)
+    if wants("buy_box_used"):
+        _add_used(found, s)
+    if wants("buy_box_share"):
+        _add_shares(found, look, lacking)
+    if wants("live"):
+        _add_live(found, look)
     return found
 
 

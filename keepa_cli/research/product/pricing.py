@@ -39,18 +39,22 @@ BADGES = 5
 
 def section(look: Look) -> Section:
     s = look.subject
+    wants = look.wants("pricing")
     found = Section(currency=s.domain.currency)
     for name, which in ALWAYS.items():
-        found.put(name, price(s, which), why_none(s, which))
+        if wants(name):
+            found.put(name, price(s, which), why_none(s, which))
     for name, which in OTHERS.items():
-        known = price(s, which)
+        known = price(s, which) if wants(name) else None
         if known is not None:
             found[name] = known
     for prefix, which in EXTREMES.items():
         for end, name in enumerate(("lowest_ever", "highest_ever")):
-            found.put(prefix + name, _extreme(s, which, end), why_no_extreme(s, which))
+            if wants(prefix + name):
+                found.put(prefix + name, _extreme(s, which, end), why_no_extreme(s, which))
     _coupon(found, s)
-    _coupon_history(found, look)
+    if wants("coupon_history"):
+        _coupon_history(found, look)
     _hints(found, s)
     return found
 

@@ -16,9 +16,10 @@ from keepa_cli.research.product.vitals import Vitals
 Told = dict[str, Any]
 
 
-def takeaways(look: Look, v: Vitals) -> list[Told]:
+def takeaways(look: Look, v: Vitals) -> Iterator[Told]:
     """`{text, evidence_path}`, the most telling first; nothing about what has no history."""
-    return [t for rule in (_price, _rank, _reviews, _lowest, _offers, _stock) for t in rule(look, v)]
+    for rule in (_price, _rank, _reviews, _lowest, _offers, _stock):
+        yield from rule(look, v)
 
 
 def _price(look: Look, v: Vitals) -> Iterator[Told]:

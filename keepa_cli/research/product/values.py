@@ -35,6 +35,12 @@ class Current:
 def current(s: Subject, which: str) -> Current | None:
     """From the history, else from `stats.current`; None without a value, or where the value says "none"."""
     t = BY_NAME[which]
+    if t.index not in s.current:
+        s.current[t.index] = _current(s, t)
+    return s.current[t.index]
+
+
+def _current(s: Subject, t: CsvType) -> Current | None:
     i = s.newest(t)
     if i >= 0:
         series = s.series(t)

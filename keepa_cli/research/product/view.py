@@ -58,10 +58,11 @@ def product_view(
     windows: Sequence[int] = WINDOWS,
 ) -> dict[str, Any]:
     """One product. `fields` names the sections instead of the profile, which then sets no limit of size."""
-    look = Look(subject, plan, profile, tuple(windows), history_limit, whole=bool(fields) or profile == Profile.AUDIT)
+    wanted: Mapping[str, Pick] = dict.fromkeys(fields, ALL) if fields else PROFILES[profile]
+    whole = bool(fields) or profile == Profile.AUDIT
+    look = Look(subject, plan, profile, tuple(windows), history_limit, whole, wanted if subject.usable else UNUSABLE)
     if not subject.usable:
         return _unusable(look)
-    wanted: Mapping[str, Pick] = dict.fromkeys(fields, ALL) if fields else PROFILES[profile]
     view = {name: picked(look.section(name), wanted[name]) for name in SECTIONS if name in wanted}
     limit = None if fields else LIMITS.get(profile)
     return view if limit is None else fitted(view, limit, CUT_FIRST[profile])

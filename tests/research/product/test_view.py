@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ import pytest
 from keepa_cli.core.errors import KeepaCliError
 from keepa_cli.research.product import sections
 from keepa_cli.research.product.look import HISTORY_LIMIT
-from keepa_cli.research.product.profiles import ALL, CUT_FIRST, LIMITS, PROFILES, SECTIONS, picked
-from keepa_cli.research.product.view import section_name
+from keepa_cli.research.product.profiles import ALL, CUT_FIRST, LIMITS, PROFILES, SECTIONS, Profile, picked
+from keepa_cli.research.product.view import fitted, section_name
 from keepa_cli.sandbox.catalogue.traits import SHOWN
-from tests.support.products import body_of, made, real, views
+from tests.support.mutations import mutated
+from tests.support.products import body_of, look, made, real, views
 from tests.support.views import problems
 
 VIEWS = tuple(PROFILES)
@@ -40,6 +42,22 @@ def test_views_of_the_sandbox_hold_together(asin: str, profile: str) -> None:
         body = made(asin, domain, **query)
         (view,) = views(body, profile, domain, params=params)
         assert problems(view, body) == []
+
+
+@pytest.mark.parametrize("profile", [p for p in VIEWS if p != Profile.AUDIT])
+@pytest.mark.parametrize("asin", SHOWN)
+def test_a_view_is_what_its_profile_picks_of_whole_sections(asin: str, profile: str) -> None:
+    """Members that a profile does not show are never made: those that it shows must not miss them."""
+    rng = random.Random(asin)
+    for query, params in (({}, {"full": True}), ({"stats": "90", "offers": "20"}, {"offers": 20}), ({}, {})):
+        for changes in (0, 25):
+            body = made(asin, **query)
+            mutated(body["products"][0], rng, changes)
+            seen = look(body, profile, **params)
+            picks = PROFILES[profile] if seen.subject.usable else {}
+            whole = {name: picked(seen.section(name), picks[name]) for name in SECTIONS if name in picks}
+            (view,) = views(body, profile, params=params)
+            assert view == fitted(whole, LIMITS[profile], CUT_FIRST[profile]) or not picks
 
 
 @pytest.mark.parametrize("profile", VIEWS)
