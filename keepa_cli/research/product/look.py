@@ -19,8 +19,8 @@ class Look:
 
     `windows` are the days of the temporal features, `history_limit` how many of the newest points of a series a
     history section shows, `plan` turns a need into an entry of `next_actions`. `whole` sections shorten no text and
-    no list beyond what is sane; those of a profile are made to fit. `shown` holds the members that are shown of a section,
-    where that is not all: the others need not be made.
+    no list beyond what is sane; those of a profile are made to fit. `shown` holds the members that are shown of a
+    section, where that is not all: the others need not be made.
     """
 
     subject: Subject

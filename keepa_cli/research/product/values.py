@@ -37,7 +37,8 @@ def current(s: Subject, which: str) -> Current | None:
     t = BY_NAME[which]
     if t.index not in s.current:
         s.current[t.index] = _current(s, t)
-    return s.current[t.index]
+    found: Current | None = s.current[t.index]
+    return found
 
 
 def _current(s: Subject, t: CsvType) -> Current | None:
