@@ -52,7 +52,7 @@ def test_requests_work_side_by_side_and_share_the_budget(ctx: Context, monkeypat
         return original(self, *args, **kwargs)
 
     monkeypatch.setattr(AgentSession, "call_tool", meet)
-    with running(ctx) as server:
+    with running(ctx, live=True) as server:
         found: list[bool] = []
         callers = [
             threading.Thread(target=lambda: found.append(call(server.client, "context_policy")["isError"]))

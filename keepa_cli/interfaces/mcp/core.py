@@ -17,6 +17,7 @@ from keepa_cli.agent.session import AgentSession, Confirm
 from keepa_cli.agent.sessioncache import SessionCache
 from keepa_cli.agent.stopping import Progress, StopSign
 from keepa_cli.agent.surface import Surface
+from keepa_cli.agent.tools import LONG
 from keepa_cli.core.context import Context
 from keepa_cli.engine.budget import Budget
 from keepa_cli.interfaces.mcp.results import tool_result
@@ -29,6 +30,9 @@ spent and what was answered is common to all of them."""
 SPARE_AGENTS = 16
 MOST_CALLS = 256
 """Threads for calls: they may wait long for Keepa, and must leave those for lists and frames alone."""
+AT_ONCE = 2
+"""Short calls that compute from recordings at one time: they wait for nothing but each other, and the more of them run
+the longer the loop that answers everybody waits for its turn (with eight, half as long again)."""
 
 
 @dataclass
@@ -63,6 +67,7 @@ class Core:
         self._common = (Budget(), SessionCache())
         self._questions: set[anyio.CancelScope] = set()
         self._calls = anyio.CapacityLimiter(MOST_CALLS)
+        self._short = self._calls if live else anyio.CapacityLimiter(AT_ONCE)
         self.input_ended = False
 
     @property
@@ -101,7 +106,8 @@ class Core:
             try:
                 call = partial(held.agent.call_tool, name, arguments, stop=stop, progress=progress, confirm=confirm)
                 work = partial(_answered, call)  # in one go: every change of threads costs a tenth of a small call
-                return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._calls)
+                room = self._calls if name in LONG else self._short
+                return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=room)
             finally:
                 stop.set()
 
