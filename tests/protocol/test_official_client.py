@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 import anyio
-import jsonschema
 import mcp_types as types
 import pytest
 from mcp import Client
@@ -19,13 +17,12 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from keepa_cli.agent.tools import LONG
-from keepa_cli.agent.uris import encode_text
 from tests.protocol.conftest import ODD, Home
+from tests.protocol.everything import call_every_tool, every, get_every_prompt, read_everything
 from tests.support.sandbox import KEY
 from tests.support.scripted_server import ScriptedServer
-from tests.support.tool_arguments import CALLS, FULL, prepare
+from tests.support.tool_arguments import CALLS, prepare
 
-LIMIT = 60_000
 FOUND = {"json": {"bestSellersList": {"categoryId": 172282, "asinList": ["B00AAAAAA1"]}, "tokensLeft": 900}}
 COSTLY = {"category": "172282"}
 
@@ -43,43 +40,12 @@ def server(home: Home, *args: str, odd: bool = False, **env: str) -> StdioServer
     )
 
 
-async def every(listing: Callable[..., Any], field: str) -> list[Any]:
-    """All items of a list, page by page."""
-    found: list[Any] = []
-    cursor = None
-    while True:
-        page = await listing(cursor=cursor, cache_mode="bypass")
-        found += getattr(page, field)
-        cursor = page.next_cursor
-        if cursor is None:
-            return found
-
-
-def check(result: Any, schema: dict[str, Any]) -> dict[str, Any]:
-    """The content of a result: it fits the schema and a message, and its text says the same."""
-    content: dict[str, Any] = result.structured_content
-    jsonschema.validate(content, schema)
-    assert content["ok"] is not result.is_error
-    whole = result.model_dump_json(by_alias=True, exclude_none=True)
-    assert len(whole.encode()) <= LIMIT
-    text = json.loads(result.content[0].text)
-    assert text["command"] == content["command"] and text["ok"] is content["ok"]
-    return content
-
-
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_every_tool_is_listed_and_answers(stocked: Home, mode: Literal["legacy", "auto"]) -> None:
     async def use() -> None:
         async with Client(server(stocked, "mcp", "serve", "--toolset", "all"), mode=mode) as client:
             assert client.protocol_version == "2025-11-25"
-            tools = await every(client.list_tools, "tools")
-            assert len({t.name for t in tools}) == len(tools) >= 30
-            for tool in tools:
-                assert (tool.meta or {})["x-keepa"]["service_command"]
-                content = check(await client.call_tool(tool.name, CALLS[tool.name]), tool.output_schema or {})
-                assert content["ok"], (tool.name, content["error"])
-                wrong = check(await client.call_tool(tool.name, {"no_such": 1}), tool.output_schema or {})
-                assert wrong["error"]["kind"] in {"invalid_arguments", "inactive_tool"}
+            await call_every_tool(client)
             with pytest.raises(MCPError) as caught:
                 await client.call_tool("no_such_tool", {})
             assert caught.value.error.code == -32602
@@ -88,71 +54,15 @@ def test_every_tool_is_listed_and_answers(stocked: Home, mode: Literal["legacy",
     anyio.run(use)
 
 
-def instances(keys: dict[str, str], home: Home, evidence: str, chunk: str) -> dict[str, str]:
-    """An address for every template."""
-    plan = encode_text(json.dumps(CALLS["workflow_plan"]))
-    key = keys["products_get"]
-    return {
-        "schema": "keepa://schema/products-agent-view",
-        "fixture": f"keepa://fixtures/{FULL}",
-        "cassette": f"keepa://cassettes/{FULL}",
-        "cache-key": f"keepa://cache-key/products.get/{encode_text(json.dumps(CALLS['products_get']))}",
-        "workflow-policy": f"keepa://workflow/{plan}/policy",
-        "research": f"keepa://research/{key}",
-        "research-brief": f"keepa://research/{keys['research_brief_export']}/brief",
-        "research-graph": f"keepa://research/{keys['research_graph_merge']}/graph",
-        "research-figures": f"keepa://research/{key}/figures",
-        "research-figure-set": f"keepa://research/{key}/figures/history",
-        "graphs": "keepa://graphs/kettles",
-        "toolset": "keepa://toolsets/research",
-        "tool": "keepa://tools/products_get",
-        "prompt": "keepa://prompts/product_research",
-        "asin-fixture": "keepa://asin/B0PPJ248DY/fixture",
-        "evidence": f"keepa://evidence/{encode_text(evidence)}",
-        "wiki-page": "keepa://wiki/page/quickstart",
-        "chunk": f"keepa://chunk/{encode_text(chunk)}",
-        "output": f"keepa://output/{encode_text(str(home.work / 'selection.json'))}",
-    }
-
-
 def test_every_resource_template_and_prompt_answers(stocked: Home) -> None:
     async def use() -> None:
         async with Client(server(stocked), mode="legacy") as client:
-            keys = {}
-            for name in (
-                "products_get",
-                "research_brief_export",
-                "research_graph_merge",
-                "categories_finder_selection",
-            ):
-                keys[name] = (await client.call_tool(name, CALLS[name])).structured_content["cache_key"]
-            chunks = {"fixture": FULL, "asin": "B0PPJ248DY", "full": True, "chunks_dir": "chunks"}
-            chunked = await client.call_tool("products_get", chunks)
-            assert not chunked.is_error, chunked.structured_content
-            [chunk, *_] = sorted(p for p in (stocked.work / "chunks").rglob("*.json*") if p.is_file())
-            for resource in await every(client.list_resources, "resources"):
-                await readable(client, resource.uri)
-            [recent] = (await client.read_resource("keepa://evidence/recent")).contents
-            evidence = json.loads(recent.text)["evidence"][0]["logical_path"]
-            addresses = instances(keys, stocked, evidence, str(chunk))
-            for template in await every(client.list_resource_templates, "resource_templates"):
-                if template.name != "task-result":
-                    await readable(client, addresses.pop(template.name))
-            assert not addresses
-            for prompt in await every(client.list_prompts, "prompts"):
-                given = {a.name: "kettle" for a in prompt.arguments or []}
-                [message] = (await client.get_prompt(prompt.name, given)).messages
-                assert "{" not in message.content.text.replace("{cache_key}", "")
+            seen = await read_everything(client, stocked.work)
+            assert seen["resources"] > 10
+            assert seen["templates"] == 20
+            assert await get_every_prompt(client) > 3
 
     anyio.run(use)
-
-
-async def readable(client: Client, uri: str) -> None:
-    [content] = (await client.read_resource(uri)).contents
-    assert content.uri == uri
-    assert content.text
-    if content.mime_type == "application/json":
-        json.loads(content.text)
 
 
 def test_tasks_are_announced_for_the_tools_that_run_as_such(stocked: Home) -> None:
