@@ -3,8 +3,9 @@
     python scripts/check_mcp_inspector.py [--require]
 
 The Inspector lints every tool schema (no warning is let through), lists, calls, reads and gets; the client lists
-everything, calls every tool once from recordings, reads every resource and gets every prompt. Without Node nothing
-runs, which is an error with --require only. The first run fetches both with npm (kept below build/).
+everything, calls every tool once rightly and once wrongly, reads every resource and an address of every template, runs
+a task and gets every prompt. Without Node nothing runs, which is an error with --require only. The first run fetches
+both with npm (kept below build/).
 """
 
 from __future__ import annotations
@@ -18,33 +19,23 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from mcptools import node, serving
+
+from tests.support.tool_arguments import CALLS, prepare
 
 SECONDS = 180
 WHOLE = ("--toolset", "all")
 TOOL_IS_ERROR = 5
 RECORDED = "B0PPJ248DY"
-CALLS: dict[str, dict[str, object]] = {
-    "products_get": {"asin": RECORDED, "fixture": "product_B0PPJ248DY_full"},
-    "products_compare": {"asin": RECORDED, "fixture": "product_B0PPJ248DY_full"},
-    "categories_search": {"term": "kitchen", "fixture": "category_search_kitchen"},
-    "finder_query": {"fixture": "finder_kettle"},
-    "deals_query": {"fixture": "deals_new_US"},
-    "sellers_get": {"seller": "ATX8WCBDJYYKAT", "fixture": "seller_ATX8WCBDJYYKAT"},
-    "bestsellers_get": {"category": "Kitchen", "fixture": "bestsellers_kitchen"},
-    "topsellers_list": {"fixture": "topsellers_US"},
-    "find_fast_movers": {"fixture": "product_B0PPJ248DY_full"},
-    "tracking_get": {"asin": RECORDED, "fixture": "tracking_get"},
-    "docs_read": {"slug": "quickstart"},
-    "audit_cost": {"command": "products.get", "param": ["asin=B001GZ6QEC"]},
-    "workflow_plan": {"workflow": "product-research", "asin": "B001GZ6QEC"},
-}
-"""Arguments that lead to an answer from the recordings; any other tool gets a word for each argument it insists on."""
-ANSWERED = ("products_get", "docs_index", "context_policy", "resolve_research_target", "query_research_context")
-"""Tools that answer without any preparation."""
+TASK = "figures_research"
+COUNTED = ("tools", "resources", "templates", "prompts", "answers", "refusals", "readable", "gotten", "tasks")
+WHOLE_OF = {"answers": "tools", "refusals": "tools", "readable": "templates", "gotten": "prompts"}
+"""What the client counts, and which of it has to be as many as something else."""
 
 
 @dataclass(frozen=True)
@@ -90,12 +81,21 @@ def main() -> int:
         home = Path(scratch)
         env = node.environment(home)
         command = [sys.executable, *serving.KEEPA, *WHOLE]
-        failed = _looks("stdio", binary, ["--", *command], env, home)
-        failed += _client("stdio", binary, {"command": command[0], "args": command[1:], "env": env}, env, home)
-        with serving.serving([*serving.KEEPA, *WHOLE, "--http", "--port", "0"], env) as served:
-            failed += _looks("HTTP", binary, ["--transport", "http", "--server-url", served.address], env, home)
-            failed += _client("HTTP", binary, {"url": served.address}, env, home)
+        work = _work(home / "stdio")
+        failed = _looks("stdio", binary, ["--", *command], env, work)
+        failed += _client("stdio", binary, {"command": command[0], "args": command[1:], "env": env}, env, work)
+        work = _work(home / "http")
+        with serving.serving([*serving.KEEPA, *WHOLE, "--http", "--port", "0"], env, work) as served:
+            failed += _looks("HTTP", binary, ["--transport", "http", "--server-url", served.address], env, work)
+            failed += _client("HTTP", binary, {"url": served.address}, env, work)
     return int(bool(failed))
+
+
+def _work(folder: Path) -> Path:
+    """A working folder with the files that calls of tools name."""
+    folder.mkdir()
+    prepare(folder)
+    return folder
 
 
 def _looks(transport: str, binary: Path, target: list[str], env: Mapping[str, str], home: Path) -> int:
@@ -115,24 +115,28 @@ def _looks(transport: str, binary: Path, target: list[str], env: Mapping[str, st
 
 def _client(transport: str, binary: Path, target: Mapping[str, object], env: Mapping[str, str], home: Path) -> int:
     began = time.monotonic()
-    given = {"sdk": str(node.SCOPE / "sdk"), "calls": CALLS, "recorded": RECORDED, **target}
+    given = {"sdk": str(node.SCOPE / "sdk"), "calls": CALLS, "recorded": RECORDED, "task": TASK, **target}
     done = _run([str(binary), str(Path(__file__).parent / "mcptools" / "client.mjs"), json.dumps(given)], env, home)
     try:
         seen = json.loads(done.stdout)
     except ValueError:
-        seen = {"refused": [done.stderr[-1000:]], "kinds": {}}
-    kinds = seen["kinds"]
-    unanswered = [name for name in ANSWERED if kinds.get(name) != "ok"]
-    failed = bool(done.returncode or seen["refused"] or unanswered)
-    counts = ", ".join(f"{seen.get(key, 0)} {key}" for key in ("tools", "resources", "templates", "prompts"))
-    answered = sum(kind == "ok" for kind in kinds.values())
-    print(
-        f"{'FAILED' if failed else 'ok    '} TypeScript client over {transport}: {counts}; {len(kinds)} calls, "
-        f"{answered} with an answer, {len(kinds) - answered} with an error as result, {_since(began)}"
-    )
-    if failed:
-        print("refused:", *seen["refused"], "unanswered:", *(f"{n} ({kinds.get(n)})" for n in unanswered), sep="\n  ")
-    return int(failed)
+        seen = {"refused": [done.stderr[-1000:]]}
+    wrong = complaints(seen, done.returncode)
+    counts = ", ".join(f"{seen.get(name, 0)} {name}" for name in COUNTED)
+    print(f"{'FAILED' if wrong else 'ok    '} TypeScript client over {transport}: {counts}, {_since(began)}")
+    for line in wrong:
+        print("  " + line)
+    return int(bool(wrong))
+
+
+def complaints(seen: Mapping[str, Any], code: int) -> list[str]:
+    """What is wrong with what the client saw."""
+    found = [str(line) for line in seen["refused"]]
+    found += [f"there are no {name}" for name in COUNTED if not seen.get(name)]
+    for part, whole in WHOLE_OF.items():
+        if seen.get(part) != seen.get(whole):
+            found.append(f"{seen.get(part)} {part} of {seen.get(whole)} {whole}")
+    return found or ([f"exit code {code}"] if code else [])
 
 
 def _run(command: list[str], env: Mapping[str, str], home: Path) -> subprocess.CompletedProcess[str]:

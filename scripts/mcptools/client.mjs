@@ -27,12 +27,6 @@ async function all(list, key) {
   return found;
 }
 
-function filled(schema) {
-  const one = (type) => ({ string: "kettle", integer: 1, number: 1, boolean: false, array: [], object: {} })[type];
-  const names = schema.required ?? [];
-  return Object.fromEntries(names.map((name) => [name, one(schema.properties[name].type ?? "string")]));
-}
-
 const refused = [];
 async function attempt(what, work) {
   try {
@@ -49,11 +43,13 @@ const tools = await all((p) => client.listTools(p), "tools");
 const resources = await all((p) => client.listResources(p), "resources");
 const templates = await all((p) => client.listResourceTemplates(p), "resourceTemplates");
 const prompts = await all((p) => client.listPrompts(p), "prompts");
-const kinds = {};
-for (const tool of tools) {
-  const args = given.calls[tool.name] ?? filled(tool.inputSchema);
-  const result = await attempt(`call ${tool.name}`, () => client.callTool({ name: tool.name, arguments: args }));
-  if (result) kinds[tool.name] = result.isError ? result.structuredContent.error.kind : "ok";
+let answers = 0, refusals = 0, readable = 0, gotten = 0, tasks = 0;
+for (const { name } of tools) {
+  const call = (args) => attempt(`call ${name}`, () => client.callTool({ name, arguments: args }));
+  const [good, bad] = [await call(given.calls[name]), await call({ no_such: 1 })];
+  if (good?.structuredContent.ok) answers += 1;
+  else refused.push(`${name}: ${good?.structuredContent.error.message}`);
+  if (bad?.isError && ["invalid_arguments", "inactive_tool"].includes(bad.structuredContent.error.kind)) refusals += 1;
 }
 for (const resource of resources) {
   await attempt(`read ${resource.uri}`, () => client.readResource({ uri: resource.uri }));
@@ -79,16 +75,28 @@ const instances = {
   "asin-fixture": `asin/${given.recorded}/fixture`, evidence: `evidence/${encoded(row.logical_path)}`,
   "wiki-page": "wiki/page/quickstart", chunk: `chunk/${file}`, output: `output/${file}`,
 };
-const readable = templates.filter((t) => t.name !== "task-result"); // a task is needed first: tests/protocol has it
-for (const template of readable) {
-  await attempt(`template ${template.name}`, () => client.readResource({ uri: `keepa://${instances[template.name]}` }));
+const run = client.experimental.tasks.callToolStream({ name: given.task, arguments: given.calls[given.task] }, undefined, {
+  task: { ttl: 60000 },
+});
+for await (const message of run) {
+  if (message.type === "taskCreated") instances["task-result"] = `tasks/${message.task.taskId}/result`;
+  if (message.type === "result" && message.result.structuredContent.ok) tasks += 1;
+  if (message.type === "error") refused.push(`task ${given.task}: ${message.error.message}`);
+}
+const listed = (await client.experimental.tasks.listTasks()).tasks;
+if (listed.length !== 1 || listed[0].status !== "completed") refused.push(`tasks: ${JSON.stringify(listed)}`);
+for (const { name } of templates) {
+  const uri = `keepa://${instances[name]}`;
+  const found = await attempt(`template ${name}`, () => client.readResource({ uri }));
+  if (found?.contents[0].uri === uri) readable += 1;
 }
 for (const prompt of prompts) {
   const args = Object.fromEntries((prompt.arguments ?? []).filter((a) => a.required).map((a) => [a.name, "B001GZ6QEC"]));
-  await attempt(`prompt ${prompt.name}`, () => client.getPrompt({ name: prompt.name, arguments: args }));
+  const found = await attempt(`prompt ${prompt.name}`, () => client.getPrompt({ name: prompt.name, arguments: args }));
+  if (found?.messages.length) gotten += 1;
 }
 await attempt("ping", () => client.ping());
 await client.close();
 const seen = { tools: tools.length, resources: resources.length, templates: templates.length, prompts: prompts.length };
-console.log(JSON.stringify({ ...seen, kinds, refused }));
+console.log(JSON.stringify({ ...seen, answers, refusals, readable, gotten, tasks, refused }));
 process.exit(refused.length ? 1 : 0);

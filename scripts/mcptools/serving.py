@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from mcptools.node import REPO
 
@@ -27,10 +28,10 @@ class Served:
 
 
 @contextmanager
-def serving(arguments: Sequence[str], env: Mapping[str, str]) -> Iterator[Served]:
-    """A server that listens at a free port until the block ends."""
+def serving(arguments: Sequence[str], env: Mapping[str, str], folder: Path = REPO) -> Iterator[Served]:
+    """A server that listens at a free port until the block ends, and works in `folder`."""
     child = subprocess.Popen(
-        [sys.executable, *arguments], cwd=REPO, env=dict(env), text=True, encoding="utf-8", errors="replace",
+        [sys.executable, *arguments], cwd=folder, env=dict(env), text=True, encoding="utf-8", errors="replace",
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     late = threading.Timer(START_SECONDS, child.kill)

@@ -66,3 +66,36 @@ def test_lines_of_the_suite_are_read() -> None:
     assert found is not None and found.groups() == ("input-required-result-multi-round", "4", "12")
     assert script.LINE.match("  ✗ tasks-lifecycle (extension)") is None
     assert script.LINE.match("Total: 79 passed, 2 failed") is None
+
+
+GOOD: dict[str, object] = {
+    "tools": 3, "answers": 3, "refusals": 3, "resources": 5, "templates": 4, "readable": 4, "prompts": 2, "gotten": 2,
+    "tasks": 1, "refused": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"answers": 2}, "2 answers of 3 tools"),
+        ({"refusals": 0}, "there are no refusals"),
+        ({"readable": 3}, "3 readable of 4 templates"),
+        ({"gotten": 1}, "1 gotten of 2 prompts"),
+        ({"tasks": 0}, "there are no tasks"),
+        ({"resources": 0}, "there are no resources"),
+        ({"refused": ["call a: no"]}, "call a: no"),
+    ],
+)
+def test_what_the_typescript_client_missed_is_named(change: dict[str, object], says: str) -> None:
+    script = load("check_mcp_inspector")
+    assert script.complaints(GOOD, 0) == []
+    assert script.complaints(GOOD, 1) == ["exit code 1"]
+    assert says in script.complaints({**GOOD, **change}, 0)
+
+
+def test_a_served_check_works_in_its_own_folder(tmp_path: Path) -> None:
+    """What a server writes must not lie in the checkout afterwards."""
+    serving = load("check_mcp_inspector").serving
+    child = "import os, time; print(f'http://{os.getcwd()}/mcp', flush=True); time.sleep(30)"
+    with serving.serving(["-c", child], dict(os.environ), tmp_path) as served:
+        assert served.address == f"http://{tmp_path.resolve()}/mcp"
