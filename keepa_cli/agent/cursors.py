@@ -57,6 +57,8 @@ class Pager:
             raw = base64.urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
         except ValueError:
             raise refused from None
+        if base64.urlsafe_b64encode(raw).decode().rstrip("=") != cursor:
+            raise refused  # the decoder passes over characters that it does not know
         sign, payload = raw[:16], raw[16:]
         if not hmac.compare_digest(sign, self._sign(payload)):
             raise refused

@@ -24,7 +24,7 @@ def profile(name: str | None) -> Profile:
     """The profile of that name, the default without one. Raises a ProtocolError that lists the names."""
     found = PROFILES.get(name or DEFAULT_PROFILE)
     if found is None:
-        raise bad_params(f"There is no profile {name!r}.", profile=name, allowed=list(PROFILES))
+        raise bad_params(f"There is no profile {str(name)[:100]!r}.", profile=str(name)[:100], allowed=list(PROFILES))
     return found
 
 
@@ -41,5 +41,5 @@ def toolset(name: str | None) -> str:
     """The name of a toolset, the default without one. Raises a ProtocolError that lists the names."""
     found = name or DEFAULT_TOOLSET
     if found not in TOOLSETS:
-        raise bad_params(f"There is no toolset {name!r}.", toolset=name, allowed=list(TOOLSETS))
+        raise bad_params(f"There is no toolset {found[:100]!r}.", toolset=found[:100], allowed=list(TOOLSETS))
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -106,6 +107,7 @@ PROMPTS: Mapping[str, Prompt] = {
         ),
     )
 }
+_NAMED = re.compile(r"\{(\w+)\}")
 FALLBACKS = {"domain": "US", "input": "the answers of this session"}
 
 
@@ -121,9 +123,7 @@ def render(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         raise bad_params(
             f"The prompt {name} takes {', '.join(sorted(known)) or 'nothing'}.", wrong=wrong, missing=lacking
         )
-    text = found.text
-    for argument in found.arguments:
-        value = arguments.get(argument.name) or FALLBACKS.get(argument.name, "")
-        text = text.replace("{" + argument.name + "}", value[:2000])
+    values = {name: (arguments.get(name) or FALLBACKS.get(name, ""))[:2000] for name in known}
+    text = _NAMED.sub(lambda m: values.get(m[1], m[0]), found.text)  # at once: a value may hold braces itself
     content = {"type": "text", "text": f"{text}\n\n{ALWAYS}"}
     return {"description": found.description, "messages": [{"role": "user", "content": content}]}

@@ -74,7 +74,10 @@ def _references(runtime: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, runtime[name]
     for name in ("resource_uris", "artifacts"):
         listed = runtime.get(name)
-        yield from ((f"{name}[{i}]", v) for i, v in enumerate(listed if isinstance(listed, list) else []))
+        if isinstance(listed, list):
+            yield from ((f"{name}[{i}]", v) for i, v in enumerate(listed))
+        elif listed is not None:
+            yield name, listed
     for name in ("workflow_inputs", "workflow_context"):
         held = runtime.get(name)
         if not isinstance(held, Mapping):
@@ -82,7 +85,8 @@ def _references(runtime: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         yield from ((f"{name}.{where}", v) for where, v in _references(held))
         for container in CONTAINERS:
             inside = held.get(container)
-            pairs = inside.items() if isinstance(inside, Mapping) else enumerate(inside or [])
+            listed = enumerate(inside) if isinstance(inside, list) else ()
+            pairs = inside.items() if isinstance(inside, Mapping) else listed
             yield from ((f"{name}.{container}[{key}]", v) for key, v in pairs if isinstance(v, Mapping | str))
 
 

@@ -77,11 +77,11 @@ def _request(line: bytes | TooLong) -> tuple[Any, str, dict[str, Any]]:
     try:
         found = load_json(line.strip())
     except ValueError as error:
-        raise BadLine(f"The line is not JSON: {str(error)[:200]}.") from None
+        raise BadLine(f"The line is not JSON: {str(error).removeprefix('not JSON: ')[:200]}.") from None
     if not isinstance(found, dict):
         raise BadLine('A request is one object: {"id": "1", "method": "doctor", "params": {}}.')
     ident = found.get("id")
-    if isinstance(ident, dict | list):
+    if isinstance(ident, dict | list | bool):
         raise BadLine("id is a text, a number or null.")
     method, params = found.get("method"), found.get("params")
     if not isinstance(method, str) or not method.strip():

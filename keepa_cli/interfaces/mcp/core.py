@@ -68,6 +68,7 @@ class Core:
         self._questions: set[anyio.CancelScope] = set()
         self._calls = anyio.CapacityLimiter(MOST_CALLS)
         self._short = self._calls if live else anyio.CapacityLimiter(AT_ONCE)
+        self._reads = anyio.CapacityLimiter(MOST_CALLS)
         self.input_ended = False
 
     @property
@@ -114,7 +115,8 @@ class Core:
     async def read(self, ident: str, uri: str) -> list[dict[str, Any]]:
         """The contents of one resource, as that session sees it."""
         async with self.lent(ident) as held:
-            return await anyio.to_thread.run_sync(self.surface.read, uri, held.agent)
+            read = partial(self.surface.read, uri, held.agent)
+            return await anyio.to_thread.run_sync(read, abandon_on_cancel=True, limiter=self._reads)
 
     @asynccontextmanager
     async def lent(self, ident: str) -> AsyncIterator[Held]:

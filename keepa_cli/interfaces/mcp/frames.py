@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NoReturn
 
 import mcp_types as types
 
 from keepa_cli.agent.problems import INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from keepa_cli.interfaces.wire import TooLong, encode
 
+LONGEST_METHOD = 200
 LATEST_HANDSHAKE = "2025-11-25"
 OPENING = {
     "protocolVersion": LATEST_HANDSHAKE,
@@ -29,17 +30,21 @@ class BadFrame(Exception):
 
 
 def decode(line: bytes | TooLong, *, dual: bool) -> Any:
-    """The message of one line. Raises BadFrame. Without `dual` a client of the era without handshake is told that its
-    methods are unknown, and falls back."""
+    """The message of one line; None for a response that cannot be read, for nobody answers answers. Raises BadFrame.
+    Without `dual` a client of the era without handshake is told that its methods are unknown, and falls back."""
     found = _object(line)
+    if "method" not in found and ("result" in found or "error" in found):
+        return _response(found)
     ident: Any = found.get("id")
     usable = isinstance(ident, str) or (isinstance(ident, int) and not isinstance(ident, bool))
     if found.get("params", 0) is None:
         del found["params"]
     if not _is_message(found, usable=usable):
         raise BadFrame(INVALID_REQUEST, "Invalid Request", ident if usable else None)
-    method = found.get("method")
-    if "id" in found and method is not None:
+    method = found["method"]
+    if "id" in found:
+        if len(method) > LONGEST_METHOD:
+            raise BadFrame(METHOD_NOT_FOUND, "Method not found", ident, method=method[:100])
         params = found.get("params")
         if not dual and (method == "server/discover" or is_modern(params)):
             raise BadFrame(METHOD_NOT_FOUND, "Method not found", ident, method=method)
@@ -47,7 +52,7 @@ def decode(line: bytes | TooLong, *, dual: bool) -> Any:
             params = {**OPENING, **{k: v for k, v in (params or {}).items() if v is not None}}
         found = {"jsonrpc": "2.0", "id": ident, "method": method, "params": params}
     try:
-        if method is not None and "id" in found:
+        if "id" in found:
             return types.JSONRPCRequest(**found)
         return types.jsonrpc_message_adapter.validate_python(found, by_name=False)
     except ValueError:
@@ -64,7 +69,7 @@ def _object(line: bytes | TooLong) -> dict[str, Any]:
     if isinstance(line, TooLong):
         raise BadFrame(PARSE_ERROR, "Parse error", reason="the line is too long")
     try:
-        found = json.loads(line.decode("utf-8-sig"))
+        found = json.loads(line.decode("utf-8-sig"), parse_constant=_no_number)
     except (ValueError, RecursionError):
         raise BadFrame(PARSE_ERROR, "Parse error") from None
     if not isinstance(found, dict):
@@ -73,13 +78,24 @@ def _object(line: bytes | TooLong) -> dict[str, Any]:
 
 
 def _is_message(found: dict[str, Any], *, usable: bool) -> bool:
-    answers = "id" in found and ("result" in found or "error" in found)
     return (
         found.get("jsonrpc") == "2.0"
         and ("id" not in found or usable)
         and isinstance(found.get("params", {}), dict)
-        and (isinstance(found.get("method"), str) or answers)
+        and isinstance(found.get("method"), str)
+        and not {"result", "error"} & set(found)
     )
+
+
+def _response(found: dict[str, Any]) -> Any:
+    try:
+        return types.jsonrpc_message_adapter.validate_python(found, by_name=False)
+    except ValueError:
+        return None
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(text)
 
 
 def dump(message: Any) -> bytes:

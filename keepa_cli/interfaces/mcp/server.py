@@ -88,7 +88,8 @@ def _raw(ctx: Any) -> dict[str, Any]:
 
 def _reporter(ctx: Any) -> Callable[[float, float | None, str], None] | None:
     """What a worker thread reports progress with; nothing where the client did not ask for it."""
-    if not (ctx.meta or {}).get("progress_token") and not (ctx.meta or {}).get("progressToken"):
+    meta = ctx.meta or {}
+    if meta.get("progress_token", meta.get("progressToken")) is None:  # 0 and "" are tokens too
         return None
 
     def report(done: float, total: float | None, text: str) -> None:

@@ -10,8 +10,8 @@ import os
 import signal
 import sys
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
-from functools import partial
 from typing import Any
 
 import anyio
@@ -33,6 +33,8 @@ MOST_PENDING = 2000
 """Requests that may wait for their answer; further ones are taken up when earlier ones are answered."""
 DRAIN, PATIENCE, SETTLE = 120.0, 2.0, 0.5
 """Seconds after the end of input: for everything; for what waits on Keepa or for tokens; for the ledger."""
+LAST_LINE = 0.5
+"""Seconds for a line that is being written when the process ends: a client that reads nothing holds up no end."""
 TERMINATED = 128 + 15
 
 
@@ -94,7 +96,10 @@ async def streams(reading: int, writing: int, core: Core, *, dual: bool) -> Asyn
     async with anyio.create_task_group() as group:
         group.start_soon(line.take, inbound_send)
         group.start_soon(line.give, outbound_receive)
-        yield inbound, outbound
+        try:
+            yield inbound, outbound
+        finally:
+            line.finish(LAST_LINE)
         group.cancel_scope.cancel()
 
 
@@ -106,8 +111,9 @@ class Line:
         self._loop = asyncio.get_running_loop()
         self._lines: asyncio.Queue[Any] = asyncio.Queue()
         self._room = threading.Semaphore(AHEAD)
-        self._writes = anyio.Lock()
-        self._pending: set[Any] = set()
+        self._writes, self._pen = anyio.Lock(), threading.Lock()
+        self._writer = anyio.CapacityLimiter(1)  # of its own: reads that wait for a call must not hold up answers
+        self._pending: Counter[str | int] = Counter()
         self._idle, self._freed = asyncio.Event(), asyncio.Event()
         self._opened = False
 
@@ -138,6 +144,8 @@ class Line:
                 except frames.BadFrame as bad:
                     await self._write(encode(bad.answer))
                     continue
+                if message is None:
+                    continue
                 await self._open(message, to)
                 await self._note(message)
                 await to.send(SessionMessage(message))
@@ -159,27 +167,32 @@ class Line:
         self._core.hang_up()
 
     async def _open(self, message: Any, to: Any) -> None:
-        """A client that starts without a handshake is served as if it had made one."""
-        if self._opened or not isinstance(message, types.JSONRPCRequest):
+        """A client that asks for something without a handshake, or after one that failed, is served as if it had made
+        one."""
+        if self._opened or not isinstance(message, types.JSONRPCRequest) or message.method == "initialize":
             return
         self._opened = True
-        if message.method != "initialize" and not frames.is_modern(message.params):
+        if not frames.is_modern(message.params):
             ready = types.JSONRPCNotification(jsonrpc="2.0", method="notifications/initialized")
             await to.send(SessionMessage(ready))
 
     async def _note(self, message: Any) -> None:
         if isinstance(message, types.JSONRPCRequest):
-            while len(self._pending) >= MOST_PENDING:
+            while self._pending.total() >= MOST_PENDING:
                 self._freed.clear()
                 await self._freed.wait()
-            self._pending.add(message.id)
+            self._pending[_paired(message.id)] += 1
         elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
-            self._answered((message.params or {}).get("requestId"))
+            ident = (message.params or {}).get("requestId")
+            if isinstance(ident, str | int) and not isinstance(ident, bool):
+                self._answered(ident)
 
-    def _answered(self, ident: Any) -> None:
-        if isinstance(ident, str | int):
-            self._pending.discard(ident)
-            self._freed.set()
+    def _answered(self, ident: str | int) -> None:
+        key = _paired(ident)
+        self._pending[key] -= 1
+        if self._pending[key] <= 0:
+            del self._pending[key]
+        self._freed.set()
         if not self._pending:
             self._idle.set()
 
@@ -187,9 +200,26 @@ class Line:
         """Messages of the server to the client."""
         async for item in source:
             await self._write(frames.dump(item.message))
-            if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
-                self._answered(item.message.id)
+            message = item.message
+            if isinstance(message, types.JSONRPCResponse | types.JSONRPCError) and message.id is not None:
+                self._answered(message.id)
 
     async def _write(self, data: bytes) -> None:
         async with self._writes:
-            await anyio.to_thread.run_sync(partial(write_all, self._writing, data))
+            await anyio.to_thread.run_sync(self._put, data, abandon_on_cancel=True, limiter=self._writer)
+
+    def _put(self, data: bytes) -> None:
+        with self._pen:
+            write_all(self._writing, data)
+
+    def finish(self, seconds: float) -> None:
+        """Let a line that is being written come to its end, unless nobody reads it."""
+        self._pen.acquire(timeout=seconds)
+
+
+def _paired(ident: str | int) -> str | int:
+    """What the SDK pairs answers and cancellations by: "7" and 7 are one id."""
+    try:
+        return int(ident)
+    except ValueError:
+        return ident
