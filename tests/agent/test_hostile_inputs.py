@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -12,6 +13,7 @@ from keepa_cli.agent import prompts
 from keepa_cli.agent.cursors import Pager
 from keepa_cli.agent.problems import ProtocolError, bad_params
 from keepa_cli.agent.session import AgentSession
+from keepa_cli.agent.surface import Surface
 from keepa_cli.core.context import Context
 from keepa_cli.interfaces.jsonl import answer
 
@@ -58,3 +60,42 @@ def test_a_failure_of_the_protocol_is_bounded() -> None:
 def test_the_id_of_a_line_is_a_text_a_number_or_null(session: AgentSession, ident: Any) -> None:
     [event] = answer(session, json.dumps({"id": ident, "method": "doctor"}).encode())
     assert (event["event"], event["id"]) == ("error", None)
+
+
+CASSETTE = """interactions:
+- request: {body: null, headers: {}, method: GET, uri: 'https://api.keepa.com/token'}
+  response: {body: {string: '{"tokensLeft": 1}'}, headers: {}, status: {code: 200, message: OK}}
+version: 1
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["{}", "..%2Foutside.yaml", "link%2Foutside.yaml", "~root", "~", "%00", "a%5Cb", "a/b"]
+)
+def test_a_cassette_is_read_by_its_name_never_by_a_path(tmp_path: Path, name: str) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "outside.yaml").write_text(CASSETTE)
+    (tmp_path / "work" / "inside.yaml").write_text(CASSETTE)
+    (tmp_path / "work" / "link").symlink_to(tmp_path)
+    env = {"KEEPA_CLI_STATE_DIR": str(tmp_path / "state")}
+    session = AgentSession(Context(env=env, cwd=tmp_path / "work"))
+    assert "interactions" in Surface().read("keepa://cassettes/inside.yaml", session)[0]["text"]
+    outside = quote(str(tmp_path / "outside.yaml"), safe="")
+    with pytest.raises(ProtocolError, match="Resource not found"):
+        Surface().read("keepa://cassettes/" + name.format(outside), session)
+
+
+def test_a_cassette_in_the_working_folder_is_read_inside_the_roots_only(tmp_path: Path) -> None:
+    (tmp_path / "inside.yaml").write_text(CASSETTE)
+    env = {"KEEPA_CLI_STATE_DIR": str(tmp_path / "state"), "KEEPA_CLI_MCP_ROOTS": str(tmp_path / "elsewhere")}
+    with pytest.raises(ProtocolError) as caught:
+        Surface().read("keepa://cassettes/inside.yaml", AgentSession(Context(env=env, cwd=tmp_path)))
+    assert "outside the folders" in caught.value.data["reason"]
+
+
+def test_parts_of_an_answer_have_no_parts_of_their_own(session: AgentSession) -> None:
+    key = session.call_tool("products_get", {"asin": "B0PPJ248DY"})["cache_key"]
+    assert Surface().read(f"keepa://research/{key}/brief", session)
+    for part in ("brief/x", "graph/x"):
+        with pytest.raises(ProtocolError):
+            Surface().read(f"keepa://research/{key}/{part}", session)

@@ -35,6 +35,8 @@ def research(reading: Reading) -> Content:
     part, _, name = reading.uri.rest.partition("/")
     if part == "":
         return as_json(_audit(reading, held, data))
+    if part in ("brief", "graph") and "/" in reading.uri.rest:
+        raise not_found(reading, f"keepa://research/{{cache_key}}/{part}")
     if part == "brief":
         return as_json(data if data.get("view") == BRIEF else tool_call(reading, BRIEF, {"payload": dict(data)}))
     if part == "graph":

@@ -41,13 +41,18 @@ def cassette(reading: Reading) -> Content:
     """What a cassette holds: its interactions and evidence, not the bodies."""
     from keepa_cli.ops import _cassettes_files
 
+    ctx, name = reading.session.ctx, reading.uri.name
+    if reading.uri.rest or not set(name).isdisjoint("/\\~\0"):
+        raise not_found(reading, "the name of a cassette, not a path")
     try:
-        found = _cassettes_files.described(reading.session.ctx, reading.uri.name)
+        if (ctx.cwd / name).exists():
+            reading.session.roots.inside(name, "name")
+        found = _cassettes_files.described(ctx, name)
     except KeepaCliError as error:
         raise not_found(reading, error.message) from None
-    except RuntimeError:  # the home of an unknown user
+    except (OSError, ValueError):  # no system has a file of that name
         raise not_found(reading) from None
-    return as_json(reading.session.ctx.redactor.data(found))
+    return as_json(ctx.redactor.data(found))
 
 
 def asin_fixture(reading: Reading) -> Content:
