@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from keepa_cli.agent.problems import INVALID_REQUEST, PARSE_ERROR
@@ -64,8 +65,17 @@ async def _drained(receive: Receive, limit: int, *, more: bool = True) -> Refuse
     return Refused(413, f"A body has at most {limit} bytes.", connection="close")
 
 
-def message_of(body: bytes, *, dual: bool) -> tuple[bool, bytes]:
-    """Whether the body opens a session, and the body as the SDK is given it. Raises for what is no JSON-RPC message."""
+@dataclass(frozen=True)
+class Message:
+    """A body as the SDK is given it, the id of a request in it, and whether it opens a session."""
+
+    body: bytes = b""
+    ident: str | int | None = None
+    opening: bool = False
+
+
+def message_of(body: bytes, *, dual: bool) -> Message:
+    """The message that a body holds. Raises for what is no JSON-RPC message."""
     from keepa_cli.interfaces.mcp.frames import OPENING, is_modern
 
     try:
@@ -76,10 +86,11 @@ def message_of(body: bytes, *, dual: bool) -> tuple[bool, bytes]:
     params = found.get("params")
     if "params" in found and params is None:
         del found["params"]
-    if found.get("method") != "initialize" or "id" not in found or (dual and is_modern(params)):
-        return False, json.dumps(found).encode()
+    ident = found.get("id") if "method" in found else None
+    if found.get("method") != "initialize" or ident is None or (dual and is_modern(params)):
+        return Message(json.dumps(found).encode(), ident)
     whole = {**OPENING, **{k: v for k, v in (params or {}).items() if v is not None}}
-    return True, json.dumps(found | {"params": whole}).encode()
+    return Message(json.dumps(found | {"params": whole}).encode(), ident, opening=True)
 
 
 def _no_number(text: str) -> NoReturn:

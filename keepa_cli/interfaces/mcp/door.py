@@ -7,29 +7,47 @@ import re
 from typing import Any, ClassVar
 
 import h11
+from h11._receivebuffer import ReceiveBuffer
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS = 10.0
 """The head of a request that is not there by then is not waited for."""
 MOST_CONNECTIONS = 512
-LOOSE = re.compile(rb"(?<!\r)\n|\r(?!\n)|\r\n[ \t]|\x00")
-"""Line ends and continued lines that one server reads in one way and the next in another."""
+LONGEST_HEAD = 64 << 10
+LOOSE = re.compile(rb"(?<!\r)\n|\r(?!\n)|\r\n[ \t]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+"""Line ends, continued lines and marks that one server reads in one way and the next in another."""
+
+
+class StrictBuffer(ReceiveBuffer):
+    """Takes lines only that every server reads alike, before a body and behind one in chunks."""
+
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        if not self._data.startswith(b"\r\n"):
+            end = self._data.find(b"\r\n\r\n", 0, LONGEST_HEAD + 4)
+            lines = self._data[:end] if end >= 0 else self._data.rstrip(b"\r")
+            if LOOSE.search(lines):
+                raise h11.RemoteProtocolError("loose line ends")
+            if len(lines) > LONGEST_HEAD:
+                raise h11.RemoteProtocolError("the head is too long")
+        return super().maybe_extract_lines()
 
 
 class StrictConnection(h11.Connection):
-    """Takes heads only that every server reads alike."""
+    """Takes requests only that every server reads alike."""
+
+    def __init__(self, longest: int) -> None:
+        super().__init__(h11.SERVER, longest)
+        self._receive_buffer = StrictBuffer()
 
     def next_event(self) -> Any:
-        if self.their_state is h11.IDLE:
-            head, ended, _ = bytes(self.trailing_data[0]).partition(b"\r\n\r\n")
-            if LOOSE.search(head if ended else head.rstrip(b"\r")):
-                raise h11.RemoteProtocolError("loose line ends")
         event = super().next_event()
         if isinstance(event, h11.Request):
             names = [name for name, _ in event.headers]
             framed = [n for n in names if n in (b"content-length", b"transfer-encoding", b"host")]
             if len(framed) != len(set(framed)) or {b"content-length", b"transfer-encoding"} <= set(framed):
                 raise h11.RemoteProtocolError("a body has one length")
+            if event.http_version != b"1.1" and (b"transfer-encoding" in framed or event.http_version != b"1.0"):
+                raise h11.RemoteProtocolError("this version of HTTP is not served")
         return event
 
 
@@ -41,7 +59,7 @@ class Door(H11Protocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.conn = StrictConnection(h11.SERVER, self.config.h11_max_incomplete_event_size or 64 << 10)
+        self.conn = StrictConnection(self.config.h11_max_incomplete_event_size or LONGEST_HEAD)
         self._late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:

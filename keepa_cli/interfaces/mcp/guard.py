@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
-from contextlib import ExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
-from keepa_cli.interfaces.mcp.bodies import BODY_LIMIT, BODY_SECONDS, message_of, once, read_body
+from keepa_cli.agent.problems import INVALID_REQUEST
+from keepa_cli.interfaces.mcp.bodies import BODY_LIMIT, BODY_SECONDS, Message, message_of, once, read_body
 from keepa_cli.interfaces.mcp.headers import Headers, accepts, is_json
 from keepa_cli.interfaces.mcp.replies import (
     TIMEOUT_KEY,
@@ -27,6 +30,8 @@ PATH = "/mcp"
 HANDSHAKE_VERSIONS = frozenset({"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"})
 SHORTEST, LONGEST, USUAL = 1_000, 300_000, 60_000
 """Milliseconds that a request may take: what Keepa-MCP-Timeout-Ms can say, and without it."""
+SETTLING = 0.5
+"""Seconds that an answer which was sent may need to be done with."""
 METHODS = "POST, DELETE, OPTIONS"
 CORS_HEADERS = (
     "content-type, accept, authorization, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, "
@@ -59,6 +64,8 @@ class Guard:
     app: App
     rules: Rules
     rooms: Rooms = field(default_factory=Rooms)
+    under_way: dict[tuple[str, str], asyncio.Event] = field(default_factory=dict)
+    """Requests of sessions that are being answered, by session and id."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -109,26 +116,47 @@ class Guard:
             raise Refused(405, what, allow=METHODS)
         modern = self._is_modern(headers)
         scope[TIMEOUT_KEY] = _timeout(headers.one("keepa-mcp-timeout-ms"))
-        opening, body = False, b""
+        message = Message()
         if method == "POST":
             _media(headers)
             body = await read_body(headers, receive, self.rules.body_limit, self.rules.body_seconds)
-            opening, body = message_of(body, dual=self.rules.dual)
+            message = message_of(body, dual=self.rules.dual)
         ident = None if modern else headers.one("mcp-session-id")
-        scope["headers"] = headers.completed(len(body) if method == "POST" else None, stateless=modern)
+        scope["headers"] = headers.completed(len(message.body) if method == "POST" else None, stateless=modern)
         book = partial(self._book, ident=ident, method=method)
-        answer = Answer(send, cors, scope, book, opening=opening and ident is None and not modern)
-        with ExitStack() as stack:
+        answer = Answer(send, cors, scope, book, opening=message.opening and ident is None and not modern)
+        async with AsyncExitStack() as stack:
             if ident is not None:
                 stack.enter_context(self.rooms.using(ident))
-            elif opening and not modern:
+                await stack.enter_async_context(self._asked(ident, message.ident))
+            elif message.opening and not modern:
                 await self._make_room()
                 stack.enter_context(self.rooms.opening())
             try:
-                await self.app(scope, once(body, receive if modern else None), answer.send)
+                await self.app(scope, once(message.body, receive if modern else None), answer.send)
             finally:
                 if answer.session is not None and ident is None and not answer.whole:
                     await self._end(answer.session)
+
+    @asynccontextmanager
+    async def _asked(self, session: str, ident: str | int | None) -> AsyncIterator[None]:
+        """A request is being answered. A second one of its id would take its answer, and neither client would get
+        one; the SDK holds "7" and 7 for one id."""
+        if ident is None:
+            yield
+            return
+        key = (session, str(ident))
+        while (earlier := self.under_way.get(key)) is not None:
+            try:
+                await asyncio.wait_for(earlier.wait(), SETTLING)
+            except TimeoutError:
+                raise Refused(400, "A request of this id is being answered.", INVALID_REQUEST, ident) from None
+        ended = self.under_way[key] = asyncio.Event()
+        try:
+            yield
+        finally:
+            del self.under_way[key]
+            ended.set()
 
     def _is_modern(self, headers: Headers) -> bool:
         """Whether a request belongs to the protocol without handshake and sessions."""
@@ -178,6 +206,8 @@ class Guard:
 def _media(headers: Headers) -> None:
     if not is_json(headers.one("content-type")):
         raise Refused(415, "A body is application/json.")
+    if (headers.one("content-encoding") or "identity").lower() != "identity":
+        raise Refused(415, "A body is not compressed.", accept_encoding="identity")
     if not accepts(headers.one("accept")):
         raise Refused(406, "Answers are application/json or text/event-stream.")
 

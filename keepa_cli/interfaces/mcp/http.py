@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 TIMEOUT_ERROR = -32003
 HTTP_PORT = 80
+USUAL_PORTS = {"http": ":80", "https": ":443"}
+"""Browsers leave them out of an origin."""
 SETTLE_SECONDS = 2.0
 AT_ONCE, QUEUED = 128, 2048
 """Connections taken at once, before any of them is read: few enough that none of them has to give way to the rest; and
@@ -77,7 +79,7 @@ def rules_for(host: str, port: int, *, token: str | None, origins: tuple[str, ..
                 value=host,
             )
         return Rules(allowed, None, token, dual)
-    names = ("127.0.0.1", "localhost", "[::1]")
+    names = ("127.0.0.1", "localhost", "[::1]", _shown(host))
     hosts = frozenset(f"{name}:{port}" for name in names) | (frozenset(names) if port == HTTP_PORT else frozenset())
     own = frozenset(f"http://{name}" for name in hosts)
     return Rules(own | allowed, hosts, token, dual)
@@ -88,15 +90,22 @@ def _origin(text: str) -> str:
     from urllib.parse import urlsplit
 
     parts = urlsplit(text.strip())
-    if not parts.scheme or not parts.netloc or parts.path not in ("", "/") or parts.query or parts.fragment:
+    odd = parts.path not in ("", "/") or parts.query or parts.fragment or "@" in parts.netloc
+    if odd or not parts.scheme or not parts.netloc or not text.isascii():
         raise invalid(
             "--allow-origin takes an origin such as https://app.example.com.", field="allow_origin", value=text
         )
-    return f"{parts.scheme}://{parts.netloc}".lower()
+    origin = f"{parts.scheme}://{parts.netloc}".lower()
+    return origin.removesuffix(USUAL_PORTS.get(parts.scheme.lower(), " "))
+
+
+def _shown(host: str) -> str:
+    """A host as it stands in addresses."""
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host.lower()
 
 
 def _is_loopback(host: str) -> bool:
-    if host == "localhost":
+    if host.lower() == "localhost":
         return True
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
@@ -131,7 +140,9 @@ def serve(
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     config = settings(app)
-    ctx.stderr.write(f"MCP at http://{host}:{bound}{PATH} ({'live' if live else 'recordings only'}). Ctrl-C ends it.\n")
+    ctx.stderr.write(
+        f"MCP at http://{_shown(host)}:{bound}{PATH} ({'live' if live else 'recordings only'}). Ctrl-C ends it.\n"
+    )
     ctx.stderr.flush()
     try:
         server(config, core).run(sockets=[listening])

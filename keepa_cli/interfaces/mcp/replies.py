@@ -16,6 +16,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Pairs = list[tuple[bytes, bytes]]
 
 REFUSED = -32000
+ENDED = b"Session terminated"
+"""What the SDK says to a call whose session another request ends."""
 TIMEOUT_KEY, TIMED_OUT_KEY = "keepa.timeout_ms", "keepa.timed_out"
 
 
@@ -86,10 +88,12 @@ class Answer:
         if self._opening:
             self.refused = self.status >= 400 or _is_error(body)
         headers = [(k, v) for k, v in start["headers"] if k.lower() != b"content-length"]
-        if self.refused:
-            headers = [(k, v) for k, v in headers if k.lower() != b"mcp-session-id"]
         if self._scope.get(TIMED_OUT_KEY):
             self.status = 504
+        elif self.status == 500 and ENDED in body:
+            self.status = 404
+        if self.refused or self.status >= 400:  # clients keep any id they see, that of a session that ended too
+            headers = [(k, v) for k, v in headers if k.lower() != b"mcp-session-id"]
         if self.status >= 400 and body and not body.lstrip().startswith(b"{"):
             body = _error(REFUSED, body.decode("utf-8", "replace")[:200], None)
             headers = [(k, v) for k, v in headers if k.lower() != b"content-type"]
