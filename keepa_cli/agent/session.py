@@ -14,7 +14,7 @@ from keepa_cli.agent.compact import compacted, failure
 from keepa_cli.agent.problems import bad_params
 from keepa_cli.agent.roots import Roots
 from keepa_cli.agent.runtime import resolve
-from keepa_cli.agent.sessioncache import SessionCache, cache_key
+from keepa_cli.agent.sessioncache import Kept, SessionCache, cache_key, prints
 from keepa_cli.agent.stopping import Progress, StopSign, Watch
 from keepa_cli.agent.tools import Tool, inactive_reason, tools
 from keepa_cli.core import envelope
@@ -53,7 +53,7 @@ class AgentSession:
         self.live = live
         self.profile = profiles.profile(profile)
         self.toolset = profiles.toolset(toolset)
-        self.transport = transport
+        self.transport, self.anywhere = transport, anywhere
         self.cache = SessionCache()
         self.task_results: dict[str, Any] = {}
         self._watch = Watch()
@@ -126,7 +126,7 @@ class AgentSession:
         """The cache key that a call would have. Raises KeepaCliError for what cannot be called."""
         op = ops.find(command)
         asked = split(op, params, runtime=False)
-        return self._key(op, asked, self.profile)
+        return self._key(op, asked, self.profile)[0]
 
     @property
     def busy(self) -> bool:
@@ -185,24 +185,26 @@ class AgentSession:
             self._gate(tool, profile)
             _refuse_withheld(tool, asked.params)
         resolution = resolve(self.ctx, self.roots, self.cached, op, asked) if asked.runtime else None
+        said = set(asked.params)
         if tool is not None:
             asked.params = _defaults(tool, asked.params)
-        key = self._key(op, asked, profile)
-        kept = self._kept(op, key, asked.options)
+        key, bound = self._key(op, asked, profile)
+        kept = self._kept(op, key, asked.options, {name: bound[name] for name in said})
         if kept is not None:
-            return key, True, _resolved(kept, resolution)
+            return asked.options.from_cache or key, True, _resolved(kept, resolution)
         result = self._run(op, asked, profile, confirm)
         shown = self._shown(op, tool, result, key)
         if result["ok"] and op.effect != "write_remote" and not asked.options.dry_run:
-            self.cache.put(key, op.name, shown)
+            self.cache.put(key, op.name, shown, prints(bound))
         return key, False, _resolved(shown, resolution)
 
-    def _key(self, op: Operation, asked: Arguments, profile: profiles.Profile) -> str:
-        """Checks parameters and paths on the way: what has a key can be run."""
+    def _key(self, op: Operation, asked: Arguments, profile: profiles.Profile) -> tuple[str, Mapping[str, Any]]:
+        """The key of a call and its parameters, checked with their paths: what has a key can be run."""
         files = self.roots.check(asked.params | ({"out": asked.options.out} if asked.options.out else {}))
         source = self._source(asked.options, safe=profile.safe)
         digests = {name: _digest(path) for name, path in files.items()}
-        return cache_key(op.name, bind(op, asked.params), source, digests)
+        bound = bind(op, asked.params)
+        return cache_key(op.name, bound, source, digests), bound
 
     def _run(
         self, op: Operation, asked: Arguments, profile: profiles.Profile, confirm: Confirm | None
@@ -234,13 +236,20 @@ class AgentSession:
             flags=flags,
             yes=given.yes,
             quote_token=given.quote_token,
-            max_tokens=given.max_tokens,
+            max_tokens=self._limit(given.max_tokens),
             out=Path(self.roots.inside(given.out, "out")) if given.out else None,
             transport=self.transport,
             idempotency_key=given.idempotency_key,
             no_cache=given.no_cache,
             find=ops.find,
         )
+
+    def _limit(self, asked: int | None) -> int | None:
+        """The limit of one call. An agent can narrow what the configuration says, never widen it."""
+        configured = self.ctx.settings["max_tokens"]
+        if asked is None or configured is None or self.anywhere:
+            return asked
+        return min(asked, int(configured))
 
     def _way_out(self) -> str:
         if self.profile.safe:
@@ -260,22 +269,28 @@ class AgentSession:
         mode = "dry-run" if options.dry_run else "fixture" if options.fixture else "live" if self.live else "replay"
         return {"mode": mode, "fixture": options.fixture, "safe": safe}
 
-    def _kept(self, op: Operation, key: str, options: CallOptions) -> Mapping[str, Any] | None:
-        """An earlier answer to this call, or the one that `from_cache` names."""
+    def _kept(self, op: Operation, key: str, options: CallOptions, said: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """An earlier answer to this call, or the one that `from_cache` names: then it agrees with all that was said."""
+        found: Kept | None
         if options.from_cache is not None:
-            found = self.cache.get(options.from_cache)
-            if found is None or found.command != op.name:
-                raise KeepaCliError(
-                    Kind.INVALID_ARGUMENTS,
-                    f"from_cache names no answer of {op.name} in this session.",
-                    details={"field": "from_cache", "value": options.from_cache},
-                )
+            found = self._named(op, options.from_cache, options, said)
         else:
             found = None if options.no_cache or options.out or op.effect != "read" else self.cache.get(key)
         if found is None:
             return None
         self.cache.hits += 1
         return found.envelope()
+
+    def _named(self, op: Operation, key: str, options: CallOptions, said: Mapping[str, Any]) -> Kept:
+        found = self.cache.get(key)
+        if found is None or found.command != op.name:
+            raise _no_such_answer(f"from_cache names no answer of {op.name} in this session.", key)
+        if options.no_cache or options.out:
+            raise _no_such_answer("from_cache gives what was answered: no_cache and out do not go with it.", key)
+        other = sorted(name for name, print_ in prints(said).items() if found.params.get(name) != print_)
+        if other:
+            raise _no_such_answer(f"from_cache names the answer to a call with another {', '.join(other)}.", key)
+        return found
 
     def _shown(self, op: Operation, tool: Tool | None, result: dict[str, Any], key: str) -> dict[str, Any]:
         clean: dict[str, Any] = self.ctx.redactor.data(dict(result))
@@ -285,6 +300,10 @@ class AgentSession:
         extra = {"cache_key": key, "cache_hit": hit, "budget_ledger": self.budget_ledger()}
         found: dict[str, Any] = self.ctx.redactor.data(dict(result)) if not result.get("ok") else dict(result)
         return {"ok": found.pop("ok"), "command": found.pop("command"), **extra, **found}
+
+
+def _no_such_answer(sentence: str, key: str) -> KeepaCliError:
+    return KeepaCliError(Kind.INVALID_ARGUMENTS, sentence, details={"field": "from_cache", "value": key})
 
 
 def _refuse_withheld(tool: Tool, params: Mapping[str, Any]) -> None:

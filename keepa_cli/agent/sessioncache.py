@@ -9,6 +9,7 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 LIMIT = 8 << 20
@@ -18,11 +19,12 @@ PACKED_FROM = 16_000
 
 @dataclass(frozen=True)
 class Kept:
-    """One answer as it was given, packed where it is large, and the command it answers."""
+    """One answer as it was given, packed where it is large, the command it answers, and a print of each parameter."""
 
     command: str
     data: bytes
     packed: bool
+    params: Mapping[str, str]
 
     def envelope(self) -> dict[str, Any]:
         """The answer anew: nobody can change what is kept."""
@@ -55,7 +57,9 @@ class SessionCache:
                 self._kept.move_to_end(key)
             return found
 
-    def put(self, key: str, command: str, envelope: Mapping[str, Any]) -> None:
+    def put(
+        self, key: str, command: str, envelope: Mapping[str, Any], params: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         """Keep an answer; one that is larger than a quarter of the whole is not kept."""
         data = json.dumps(envelope, separators=(",", ":")).encode()
         packed = len(data) >= PACKED_FROM
@@ -65,7 +69,7 @@ class SessionCache:
             return
         with self._lock:
             self.drop(key)
-            self._kept[key] = Kept(command, data, packed)
+            self._kept[key] = Kept(command, data, packed, params)
             self._size += len(data)
             while self._size > self._limit:
                 self.drop(next(iter(self._kept)))
@@ -82,7 +86,16 @@ class SessionCache:
             return list(self._kept)
 
 
+def prints(params: Mapping[str, Any]) -> dict[str, str]:
+    """A short print of each value, to tell whether another call says the same."""
+    return {name: _digest(json.dumps(value, sort_keys=True, default=str))[:16] for name, value in params.items()}
+
+
 def cache_key(command: str, params: Mapping[str, Any], source: Mapping[str, Any], inputs: Mapping[str, str]) -> str:
     """Names an answer: the command, its checked parameters, where bytes come from, and the hashes of input files."""
     text = json.dumps([command, dict(params), dict(source), dict(inputs)], sort_keys=True, default=str)
-    return f"{command}:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:20]}"
+    return f"{command}:{_digest(text)[:20]}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -60,6 +60,16 @@ def test_from_cache_gives_an_answer_of_the_same_command_only(session: AgentSessi
         assert refused["error"]["kind"] == "invalid_arguments"
 
 
+def test_from_cache_agrees_with_all_that_is_said_beside_it(session: AgentSession) -> None:
+    kept = session.call_tool("products_get", {"asin": ASIN, "full": True, "view": "research"})["cache_key"]
+    for said in ({}, {"asin": ASIN}, {"asin": [ASIN], "domain": "us", "full": True}, {"view": "research"}):
+        found = session.call_tool("products_get", {**said, "from_cache": kept})
+        assert (found["ok"], found["cache_hit"], found["cache_key"]) == (True, True, kept)
+    for said in ({"asin": "B000000009"}, {"view": "summary"}, {"full": False}, {"no_cache": True}, {"out": "o.json"}):
+        found = session.call_tool("products_get", {**said, "from_cache": kept})
+        assert found["error"]["details"]["field"] == "from_cache", said
+
+
 def test_a_changed_input_file_is_another_call(session: AgentSession, home: Path) -> None:
     file = home / "work" / "notes.json"
     file.write_text('{"title": "kettle"}', "utf-8")
@@ -94,6 +104,20 @@ def test_a_live_session_spends_and_counts(ctx: Context) -> None:
         safe = live.call_tool("products_get", {"asin": "B001GZ6QEC", "profile": "dry_run_default"})
         assert safe["error"]["kind"] == "profile_requires_fixture_or_dry_run"
         assert len(sandbox.log) == 1
+
+
+def test_an_agent_narrows_the_limit_of_a_call_and_never_widens_it(ctx: Context) -> None:
+    Path(ctx.env["KEEPA_CLI_CONFIG"]).write_text("max_tokens = 20\n", "utf-8")
+    with running_sandbox() as sandbox:
+        asks = {"category": "4255431", "yes": True}
+        live = AgentSession(replace(ctx, env={**ctx.env, **pointing_at(sandbox)}), live=True)
+        for limit in (None, 20, 49, 1000):
+            found = live.call_tool("bestsellers_get", {**asks, "max_tokens": limit})
+            assert found["error"]["kind"] == "budget_exceeded", limit
+        assert live.call_tool("products_get", {"asin": ASIN, "max_tokens": 0})["error"]["kind"] == "budget_exceeded"
+        assert live.call_tool("products_get", {"asin": ASIN, "max_tokens": 1000})["ok"]
+        person = AgentSession(replace(ctx, env={**ctx.env, **pointing_at(sandbox)}), live=True, anywhere=True)
+        assert person.call("bestsellers.get", {**asks, "max_tokens": 50})["ok"]
 
 
 def test_a_person_may_consent_to_exactly_what_was_quoted(ctx: Context) -> None:
