@@ -267,7 +267,9 @@ class AgentSession:
 
     def _source(self, options: CallOptions, *, safe: bool) -> dict[str, Any]:
         mode = "dry-run" if options.dry_run else "fixture" if options.fixture else "live" if self.live else "replay"
-        return {"mode": mode, "fixture": options.fixture, "safe": safe}
+        found = {"mode": mode, "fixture": options.fixture, "safe": safe}
+        named = options.idempotency_key  # whether it was used for another request is for the ledger to say
+        return found if named is None else found | {"idempotency_key": named}
 
     def _kept(self, op: Operation, key: str, options: CallOptions, said: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """An earlier answer to this call, or the one that `from_cache` names: then it agrees with all that was said."""

@@ -120,6 +120,18 @@ def test_an_agent_narrows_the_limit_of_a_call_and_never_widens_it(ctx: Context) 
         assert person.call("bestsellers.get", {**asks, "max_tokens": 50})["ok"]
 
 
+def test_a_key_of_another_request_is_refused_also_where_the_answer_is_kept(ctx: Context) -> None:
+    with running_sandbox() as sandbox:
+        live = AgentSession(replace(ctx, env={**ctx.env, **pointing_at(sandbox)}), live=True)
+        assert live.call_tool("products_get", {"asin": ASIN, "idempotency_key": "once"})["ok"]
+        assert live.call_tool("products_get", {"asin": "B000000009"})["ok"]
+        for name in ("products_get", "tracking_get"):
+            found = live.call_tool(name, {"asin": "B000000009", "idempotency_key": "once"})
+            assert found["error"]["kind"] == "invalid_arguments"
+        again = live.call_tool("products_get", {"asin": ASIN, "idempotency_key": "once"})
+        assert again["cache_hit"] and len(sandbox.log) == 2
+
+
 def test_a_person_may_consent_to_exactly_what_was_quoted(ctx: Context) -> None:
     asked: list[dict[str, Any]] = []
     with running_sandbox() as sandbox:
