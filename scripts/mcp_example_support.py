@@ -103,24 +103,33 @@ def main(
     asked = parser.parse_args(argv)
     try:
         summary = anyio.run(example, asked)
-    except (Failed, ExceptionGroup) as error:
+    except (Failed, OSError, ExceptionGroup) as error:
         reason = _reason(error)
         if reason is None:
             raise
         print(reason, file=sys.stderr)
         return 1
     text = json.dumps(summary, ensure_ascii=False, indent=2) + "\n"
-    if asked.save_summary:
-        asked.save_summary.parent.mkdir(parents=True, exist_ok=True)
-        asked.save_summary.write_text(text, encoding="utf-8", newline="\n")
     print(text, end="")
+    return _saved(text, asked.save_summary) if asked.save_summary else 0
+
+
+def _saved(text: str, path: Path) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        print(f"The summary was not saved: {_reason(error)}", file=sys.stderr)
+        return 1
     return 0
 
 
 def _reason(error: Exception) -> str | None:
-    """The message of a Failed, also out of the groups that clients raise; None where something else went wrong."""
+    """Why an example ends, also out of the groups that clients raise; None where something else went wrong."""
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}" if error.filename else None
     if isinstance(error, ExceptionGroup):
-        failed, other = error.split(Failed)
+        failed, other = error.split((Failed, OSError))
         inner = failed.exceptions if failed and not other else ()
         return next((text for e in inner if (text := _reason(e))), None)
     return str(error) if isinstance(error, Failed) else None

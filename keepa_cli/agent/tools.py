@@ -64,6 +64,24 @@ WITHHELD: Mapping[str, frozenset[str]] = {
     "agent_profile_generate": frozenset({"root", "install", "config", "dry_run", "yes"}),
 }
 """Parameters that people alone may give: they consume what is read, or write outside the folders of this server."""
+TOLD: Mapping[str, str] = {
+    "products_compare": "Hold products against each other: a row each, who leads by what, the risks and the graph of "
+    "all. Costs 1 token per product, more with offers, buybox or rating.",
+    "categories_products": "List the best selling products of a category as candidates for research. Costs 50 tokens "
+    "whatever the limit; finder_query is cheaper (11 tokens).",
+    "topsellers_list": "List the sellers with the most ratings, most rated first. Costs 50 tokens. Up to 100,000 "
+    "seller ids; sellers_get tells more about them.",
+    "agent_profile_generate": "Show how to register this server with MCP clients: command, toolset and profile, never "
+    "a key. Writes nothing.",
+}
+"""Descriptions where that of the operation speaks of commands, or leaves out the price for want of room."""
+TOLD_ARGUMENTS: Mapping[tuple[str, str], str] = {
+    ("products_get", "chunks_dir"): "Folder for a JSON file of each section of each product",
+    ("docs_read", "page"): "Name of a page, as docs_index lists it",
+    ("audit_cost", "param"): "NAME=VALUE of the operation, such as asin=B0PPJ248DY",
+    ("audit_cost", "plan"): "A saved answer of workflow_plan, instead of an operation",
+    ("figures_research", "figure_set"): "history: prices and ranks; compare: rows; audit: risks, graph",
+}
 FEEDABLE = frozenset({"input", "files", "payload", "asin", "category", "graphs", "param"})
 """Parameters that an earlier answer can give."""
 
@@ -79,7 +97,7 @@ EVERY_CALL: Mapping[str, dict[str, Any]] = {
     "profile": {"type": "string", "enum": list(PROFILES)},
 }
 REMOTE_CALL: Mapping[str, dict[str, Any]] = {
-    "fixture": _TEXT,
+    "fixture": _named(_TEXT, "A promoted fixture, by name"),
     "dry_run": _FLAG,
     "yes": _named(_FLAG, "A person agreed to the cost"),
     "quote_token": _TEXT,
@@ -163,7 +181,15 @@ class Tool:
         choices = next((a.choices for a in self.op.args if a.name == "view"), None) or ()
         return next((str(c) for c in choices if c != "raw"), None)
 
+    @property
+    def description(self) -> str:
+        own = TOLD.get(self.name)
+        return own or summary(f"{self.op.summary} {self.op.doc.partition(chr(10) * 2)[0]}")
+
     def _help(self, arg: Arg) -> str | None:
+        own = TOLD_ARGUMENTS.get((self.name, arg.name))
+        if own:
+            return own
         if arg.name == "view" and self.view and arg.default != self.view:
             return f"Default {self.view}; raw is what Keepa sent." if "raw" in (arg.choices or ()) else None
         return None
@@ -195,7 +221,7 @@ class Tool:
         return {
             "name": self.name,
             "title": self.title,
-            "description": summary(f"{self.op.summary} {self.op.doc.partition(chr(10) * 2)[0]}"),
+            "description": self.description,
             "inputSchema": self.input_schema,
             "outputSchema": OUTPUT,
             "annotations": self.annotations,

@@ -53,11 +53,16 @@ class Change:
         mode = stat.S_IMODE(self.target.stat().st_mode) if self.exists else 0o600
         backup = None
         if self.exists:
-            stamp = ctx.now().strftime("%Y%m%dT%H%M%SZ")
-            backup = self.target.with_name(f"{self.target.name}.{stamp}.bak")
+            backup = _free(self.target, ctx.now().strftime("%Y%m%dT%H%M%SZ"))
             write_atomic(backup, read_bytes(self.target, limit=LARGEST), mode=mode)
         write_atomic(self.target, self.new.encode("utf-8"), mode=mode)
         return str(backup) if backup else None
+
+
+def _free(path: Path, stamp: str) -> Path:
+    """A name for a copy of `path` that no earlier copy has, not one of the same second either."""
+    names = (path.with_name(f"{path.name}.{stamp}{more}.bak") for more in ("", *(f"-{n}" for n in range(2, 1000))))
+    return next(name for name in names if not os.path.lexists(name))
 
 
 def planned(client: Client, server: Server, path: Path) -> Change:

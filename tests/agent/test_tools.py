@@ -67,6 +67,21 @@ def test_texts_are_short_and_speak_of_arguments(name: str) -> None:
             assert 0 < len(listed["inputSchema"]["properties"][own.name]["description"]) <= 72
 
 
+@pytest.mark.parametrize("name", list(FOUND))
+def test_texts_speak_of_tools_and_not_of_commands(name: str) -> None:
+    listed = FOUND[name].listed(ANY)
+    texts = [listed["description"], *(p.get("description", "") for p in listed["inputSchema"]["properties"].values())]
+    assert not [text for text in texts if re.search(r"\bkc\b|`", text)]
+
+
+def test_what_costs_much_says_so() -> None:
+    told = {name: FOUND[name].listed(ANY)["description"] for name in FOUND}
+    for name in ("bestsellers_get", "topsellers_list", "categories_products"):
+        assert "Costs 50 tokens" in told[name]
+    for name in ("products_get", "products_compare"):
+        assert "Costs 1 token per product, more with" in told[name]
+
+
 def test_x_keepa_stands_at_both_places_whole() -> None:
     for tool in FOUND.values():
         listed = tool.listed(ANY)

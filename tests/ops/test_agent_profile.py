@@ -91,6 +91,18 @@ def test_a_missing_file_is_made_and_a_second_time_changes_nothing(ctx: Context, 
     assert list(path.parent.glob("*.bak")) == []
 
 
+def test_changes_of_one_second_leave_a_copy_each(ctx: Context) -> None:
+    path = file_of(ctx, "cursor")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('{"mine": 1}', "utf-8")
+    still = ctx.now()
+    ctx.now = lambda: still  # type: ignore[method-assign]
+    copies = [Path(install(ctx, "cursor", toolset=name)["backup"]) for name in ("audit", "business", "reports")]
+    assert len(set(copies)) == 3
+    assert copies[0].read_text("utf-8") == '{"mine": 1}'
+    assert "audit" in copies[1].read_text("utf-8") and "business" in copies[2].read_text("utf-8")
+
+
 @pytest.mark.parametrize("client", JSON_CLIENTS)
 def test_other_servers_stay_character_by_character(ctx: Context, client: str) -> None:
     path = file_of(ctx, client)

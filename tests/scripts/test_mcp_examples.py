@@ -94,3 +94,16 @@ def test_recordings_become_something_to_read(example: Any, home: Path) -> None:
         elif "left_out" not in found[made]:
             assert found[made]["view"] == tool
     assert found["files"] == sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+
+
+def test_a_path_that_cannot_be_written_is_named(example: Any, home: Path) -> None:
+    (home / "taken").write_text("", "utf-8")
+    for name, option, path in (
+        ("tracking_audit", "--save-summary", home),
+        ("tracking_audit", "--save-summary", home / "taken" / "below.json"),
+        ("report_research", "--out-dir", home / "taken"),
+    ):
+        done, _ = example(name, option, str(path))
+        assert done.returncode == 1, done
+        assert str(home) in done.stderr
+        assert "Traceback" not in done.stderr
