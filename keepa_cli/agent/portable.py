@@ -14,7 +14,7 @@ TEXT_OR_LIST = frozenset({"asin", "code", "seller"})
 _WIDE = 9999
 _RANGE = "MIN..MAX"
 _HELP = {
-    "DOMAIN": "Marketplace: US, DE, co.jp…",
+    "DOMAIN": "Marketplace: US, DE, co.jp",
     "input": "JSON files: answers, views or graphs",
     "filter": "FIELD=VALUE: any other field of the selection",
     "availability": "-1 none, 0 in stock, 1 pre-order, 2 unknown, 3 back-order, 4 late",

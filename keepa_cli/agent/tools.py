@@ -97,7 +97,7 @@ EVERY_CALL: Mapping[str, dict[str, Any]] = {
     "profile": {"type": "string", "enum": list(PROFILES)},
 }
 REMOTE_CALL: Mapping[str, dict[str, Any]] = {
-    "fixture": _named(_TEXT, "A promoted fixture, by name"),
+    "fixture": _named(_TEXT, "A fixture, by name"),
     "dry_run": _FLAG,
     "yes": _named(_FLAG, "A person agreed to the cost"),
     "quote_token": _TEXT,
