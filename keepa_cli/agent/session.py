@@ -21,7 +21,7 @@ from keepa_cli.core import envelope
 from keepa_cli.core.consent import estimate
 from keepa_cli.core.context import Context
 from keepa_cli.core.errors import KeepaCliError, Kind, internal_error
-from keepa_cli.core.registry import Operation
+from keepa_cli.core.registry import TOKENS_STATUS, Operation
 from keepa_cli.core.schema import bind
 from keepa_cli.engine import Flags, Options, run
 from keepa_cli.engine.budget import budget_of
@@ -181,8 +181,10 @@ class AgentSession:
     ) -> tuple[str, bool, Mapping[str, Any]]:
         asked = split(op, given, runtime=tool is None or tool.takes_runtime)
         profile = profiles.narrowed(asked.options.profile, self.profile)
-        if tool is not None:
-            self._gate(tool, profile)
+        if tool is None:
+            _gate_command(op, profile, asked.params)
+        else:
+            _gate(tool, profile)
             _refuse_withheld(tool, asked.params)
         resolution = resolve(self.ctx, self.roots, self.cached, op, asked) if asked.runtime else None
         said = set(asked.params)
@@ -256,15 +258,6 @@ class AgentSession:
             return "Give fixture=NAME or dry_run=true, or start the server with the profile live_read_allowed."
         return "Use the profile live_read_allowed, fixture=NAME, or dry_run=true."
 
-    def _gate(self, tool: Tool, profile: profiles.Profile) -> None:
-        reason = inactive_reason(tool, profile)
-        if reason:
-            raise KeepaCliError(
-                Kind.INACTIVE_TOOL,
-                f"{tool.name} is not active: {reason}",
-                details={"tool": tool.name, "profile": profile.name, "groups": list(tool.groups)},
-            )
-
     def _source(self, options: CallOptions, *, safe: bool) -> dict[str, Any]:
         mode = "dry-run" if options.dry_run else "fixture" if options.fixture else "live" if self.live else "replay"
         found = {"mode": mode, "fixture": options.fixture, "safe": safe}
@@ -302,6 +295,33 @@ class AgentSession:
         extra = {"cache_key": key, "cache_hit": hit, "budget_ledger": self.budget_ledger()}
         found: dict[str, Any] = self.ctx.redactor.data(dict(result)) if not result.get("ok") else dict(result)
         return {"ok": found.pop("ok"), "command": found.pop("command"), **extra, **found}
+
+
+def _gate(tool: Tool, profile: profiles.Profile) -> None:
+    reason = inactive_reason(tool, profile)
+    if reason:
+        raise KeepaCliError(
+            Kind.INACTIVE_TOOL,
+            f"{tool.name} is not active: {reason}",
+            details={"tool": tool.name, "profile": profile.name, "groups": list(tool.groups)},
+        )
+
+
+def _gate_command(op: Operation, profile: profiles.Profile, params: Mapping[str, Any]) -> None:
+    """Under a profile that goes live, what its tools do may reach Keepa, and nothing else. The default one restricts
+    no command, and a safe one sends nothing anyway."""
+    everything = profiles.profile(None).groups <= profile.groups
+    if everything or profile.safe or not (op.remote or op.passes_mode) or op.name == TOKENS_STATUS:
+        return
+    tool = tools().get(op.tool or "")
+    if tool is None:
+        raise KeepaCliError(
+            Kind.INACTIVE_TOOL,
+            f"{op.name} is not active: the profile {profile.name} lets its tools reach Keepa, and it is none.",
+            details={"command": op.name, "profile": profile.name},
+        )
+    _gate(tool, profile)
+    _refuse_withheld(tool, params)
 
 
 def _no_such_answer(sentence: str, key: str) -> KeepaCliError:

@@ -9,6 +9,7 @@ from keepa_cli.agent.profiles import DEFAULT_PROFILE, PROFILES, narrowed
 from keepa_cli.agent.session import AgentSession
 from keepa_cli.agent.surface import Surface
 from keepa_cli.core.context import Context
+from tests.support.sandbox import KEY, running_sandbox
 
 
 @pytest.mark.parametrize("server", list(PROFILES))
@@ -50,3 +51,28 @@ def test_what_is_listed_as_active_is_what_can_be_called(clean_env: dict[str, str
             found = session.call_tool(tool["name"], {"profile": asked} if asked else {})
             kind = found["ok"] or found["error"]["kind"]
             assert (kind == "inactive_tool") is not tool["x-keepa"]["active"], tool["name"]
+
+
+@pytest.mark.parametrize("asked", ["tracking_readonly", "live_read_allowed", None])
+@pytest.mark.parametrize("whole", [False, True], ids=["session", "call"])
+def test_commands_keep_to_a_profile_that_goes_live(
+    clean_env: dict[str, str], home: Path, asked: str | None, whole: bool
+) -> None:
+    """Lines name commands, not tools: also there nothing is changed at Keepa by who may only look."""
+    profile = "tracking_readonly"
+    with running_sandbox() as sandbox:
+        live = Context(env={**clean_env, "KEEPA_BASE_URL": sandbox.base_url, "KEEPA_API_KEY": KEY}, cwd=home / "work")
+        session = AgentSession(live, live=True, anywhere=True, profile=None if whole else profile)
+        given = {"profile": profile if whole else asked}
+        for command, params in (
+            ("tracking.remove-all", {"yes": True}),
+            ("tracking.add", {"tracking": {"asin": "B09YNQCQKR", "domain": 1}, "yes": True}),
+            ("products.get", {"asin": "B0PPJ248DY"}),
+            ("lightningdeals.list", {"yes": True}),
+        ):
+            assert session.call(command, {**params, **given})["error"]["kind"] == "inactive_tool", command
+        consuming = session.call("tracking.notifications", {"mark_read": True, **given})
+        assert consuming["error"]["details"]["field"] == "mark_read"
+        assert not sandbox.log
+        assert session.call("tracking.list", given)["provenance"]["mode"] == "live"
+        assert session.call("tokens.status", given)["ok"] and session.call("domains.list", given)["ok"]
