@@ -14,6 +14,7 @@ import pytest
 from keepa_cli.interfaces.mcp.frames import BadFrame, decode
 from tests.protocol.conftest import Home
 from tests.support.mcp_pipe import McpPipe, request
+from tests.support.scripted_server import ScriptedServer
 from tests.support.tool_arguments import FULL
 
 SOON = 5.0
@@ -141,3 +142,28 @@ def test_a_refusal_does_not_repeat_all_that_was_sent(pipe: McpPipe, method: str,
     found = pipe.ask(method.replace("LARGE", large), sent)
     assert found["error"]["code"] in (-32602, -32601)
     assert len(json.dumps(found)) < 12_000
+
+
+FINDER = {"name": "finder_query", "arguments": {"title": "kettle"}}
+UNREADABLE: list[dict[str, Any]] = [{"result": 5}, {"error": 5}, {"result": {}, "error": 5}, {"error": {"code": "x"}}]
+
+
+@pytest.mark.parametrize("answer", [*UNREADABLE, {"result": {"action": "agree"}}], ids=range(5))
+def test_an_unreadable_answer_of_a_person_is_a_no(own: Home, answer: dict[str, Any]) -> None:
+    with ScriptedServer([]) as server, own.live(server.url, opened=False) as pipe:
+        pipe.open(elicitation={})
+        ident = pipe.start("tools/call", FINDER)
+        question = pipe.wait(lambda f: f.get("method") == "elicitation/create")
+        pipe.send({"jsonrpc": "2.0", "id": question["id"], **answer})
+        found = pipe.answer(ident, timeout=SOON)["result"]["structuredContent"]
+        assert found["error"]["kind"] == "confirmation_required"
+        assert not server.seen
+
+
+@pytest.mark.parametrize(("way", "asked"), [({}, True), ({"form": {}, "url": {}}, True), ({"url": {}}, False)])
+def test_a_form_is_put_to_clients_that_show_forms(own: Home, way: dict[str, Any], asked: bool) -> None:
+    with ScriptedServer([]) as server, own.live(server.url, opened=False) as pipe:
+        pipe.open(elicitation=way)
+        ident = pipe.start("tools/call", FINDER)
+        came = pipe.wait(lambda f: f.get("method") == "elicitation/create" or f.get("id") == ident)
+        assert ("method" in came) is asked

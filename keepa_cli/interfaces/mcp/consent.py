@@ -29,8 +29,9 @@ WAIT_SECONDS = 300
 def asker(ctx: Any, core: Core) -> Callable[[dict[str, Any]], bool] | None:
     """A question that a worker thread can put to the person behind the client; None where the client cannot ask."""
     capabilities = ctx.session.client_capabilities
-    if capabilities is None or capabilities.elicitation is None or not ctx.session.can_send_request:
-        return None
+    way = capabilities.elicitation if capabilities is not None else None
+    if way is None or (way.form is None and way.url is not None) or not ctx.session.can_send_request:
+        return None  # one that names no way takes forms
 
     def ask(details: dict[str, Any]) -> bool:
         worst = details["worst_case_tokens"]

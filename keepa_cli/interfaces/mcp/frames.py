@@ -30,13 +30,14 @@ class BadFrame(Exception):
 
 
 def decode(line: bytes | TooLong, *, dual: bool) -> Any:
-    """The message of one line; None for a response that cannot be read, for nobody answers answers. Raises BadFrame.
-    Without `dual` a client of the era without handshake is told that its methods are unknown, and falls back."""
+    """The message of one line; None for a response that belongs to nothing, for nobody answers answers. Raises
+    BadFrame. Without `dual` a client of the era without handshake is told that its methods are unknown, and falls
+    back."""
     found = _object(line)
-    if "method" not in found and ("result" in found or "error" in found):
-        return _response(found)
     ident: Any = found.get("id")
     usable = isinstance(ident, str) or (isinstance(ident, int) and not isinstance(ident, bool))
+    if "method" not in found and ("result" in found or "error" in found):
+        return _response(found) if usable else None
     if found.get("params", 0) is None:
         del found["params"]
     if not _is_message(found, usable=usable):
@@ -88,10 +89,12 @@ def _is_message(found: dict[str, Any], *, usable: bool) -> bool:
 
 
 def _response(found: dict[str, Any]) -> Any:
+    """The client's answer to a question of ours; one that cannot be read is a failure, or the question stays open."""
     try:
         return types.jsonrpc_message_adapter.validate_python(found, by_name=False)
     except ValueError:
-        return None
+        error = types.ErrorData(code=INVALID_REQUEST, message="Invalid Request")
+        return types.JSONRPCError(jsonrpc="2.0", id=found["id"], error=error)
 
 
 def _no_number(text: str) -> NoReturn:
