@@ -29,6 +29,8 @@ ACCEPTED = (
 )
 LARGEST = 64 << 20
 MOST_REFERENCES = 200
+MOST_SHOWN, MOST_UNRESOLVED, LONGEST_NAME = 25, 10, 60
+"""What the record of a call names one by one, and how much of a step's name."""
 Cached = Callable[[str], Mapping[str, Any] | None]
 
 
@@ -60,11 +62,19 @@ def resolve(ctx: Context, roots: Roots, cached: Cached, op: Operation, asked: Ar
     lacking = [a.name for a in op.args if a.required and a.name not in asked.params]
     if lacking or not (record["filled"] or set(asked.params) & FEEDABLE):
         raise _missing(op, lacking, found)
-    return {k: v for k, v in record.items() if v not in (None, [])} | {
+    told = {k: v for k, v in record.items() if v or k in ("sources", "filled")}
+    return _shown(told) | {
         "graph_count": sum(_has_graph(p) for _, p in found.payloads),
         "payload_count": len(found.payloads),
-        "unresolved": found.unresolved,
+        "unresolved": found.unresolved[:MOST_UNRESOLVED],
     }
+
+
+def _shown(record: dict[str, Any]) -> dict[str, Any]:
+    """The record, short: it stands beside an answer that fills its message already."""
+    long = {k: len(v) for k, v in record.items() if isinstance(v, list) and len(v) > MOST_SHOWN}
+    found = {k: v[:MOST_SHOWN] if isinstance(v, list) else v for k, v in record.items()}
+    return found | ({"total": long} if long else {})
 
 
 def _references(runtime: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -87,7 +97,11 @@ def _references(runtime: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             inside = held.get(container)
             listed = enumerate(inside) if isinstance(inside, list) else ()
             pairs = inside.items() if isinstance(inside, Mapping) else listed
-            yield from ((f"{name}.{container}[{key}]", v) for key, v in pairs if isinstance(v, Mapping | str))
+            yield from (
+                (f"{name}.{container}[{str(key)[:LONGEST_NAME]}]", v)
+                for key, v in pairs
+                if isinstance(v, Mapping | str)
+            )
 
 
 def _follow(found: Found, where: str, value: Any, roots: Roots, cached: Cached) -> None:
@@ -124,8 +138,8 @@ def _follow_answer(found: Found, where: str, uri: Uri, cached: Cached) -> None:
         found.unresolved.append({"source": where, "reason": f"this session holds no answer {uri.name!r}"})
         return
     data = held.get("data")
-    if uri.rest == "graph":
-        data = {"research_graph": data.get("research_graph")} if isinstance(data, Mapping) else None
+    if uri.rest == "graph" and isinstance(data, Mapping) and isinstance(data.get("research_graph"), Mapping):
+        data = {"research_graph": data["research_graph"]}  # else each of its products has one
     found.payloads.append((where, data if uri.rest else dict(held)))
 
 
@@ -219,7 +233,11 @@ def _values(item: Any, wanted: str, key: str) -> Iterator[Any]:
 
 def _has_graph(data: Any) -> bool:
     inner = data.get("data", data) if isinstance(data, Mapping) else None
-    return isinstance(inner, Mapping) and ("research_graph" in inner or {"nodes", "edges"} <= set(inner))
+    if not isinstance(inner, Mapping):
+        return False
+    products = inner.get("products")
+    held = [inner, *(products if isinstance(products, list) else [])]
+    return {"nodes", "edges"} <= set(inner) or any(isinstance(h, Mapping) and h.get("research_graph") for h in held)
 
 
 def _missing(op: Operation, lacking: list[str], found: Found) -> KeepaCliError:

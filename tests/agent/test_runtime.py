@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from jsonschema import validate
 
+from keepa_cli.agent.resources.reference import runtime_schema
 from keepa_cli.agent.session import AgentSession
 from keepa_cli.agent.uris import decode_text, encode_text, parse_uri
 from keepa_cli.core.context import Context
@@ -124,3 +126,58 @@ def test_paths_that_no_system_takes_are_outside(session: AgentSession) -> None:
     for text in ("\ud83d", "~nobody-of-this-name/x", "a" * 5000):
         found = session.call_tool("inventory_audit", {"input": [text]})
         assert found["error"]["kind"] in {"invalid_arguments", "missing_inputs", "io_error"}, text
+
+
+def test_the_graph_of_an_answer_is_that_of_its_products_where_it_has_none_itself(session: AgentSession) -> None:
+    key = session.call_tool("products_get", {"asin": ASIN, "full": True, "view": "research"})["cache_key"]
+    for reference in (f"keepa://research/{key}/graph", f"keepa://research/{key}"):
+        found = session.call_tool("research_graph_merge", {"resource_uri": reference})
+        assert found["ok"], found["error"]
+        assert found["data"]["workflow_resolution"]["graph_count"] == 1
+        assert found["data"]["research_graph"]["nodes"]
+    merged = session.call_tool(
+        "research_brief_export", {"resource_uri": f"keepa://research/{found['cache_key']}/graph"}
+    )
+    assert merged["ok"] and merged["data"]["workflow_resolution"]["graph_count"] == 1
+
+
+@pytest.mark.parametrize(
+    "references",
+    [
+        {"workflow_context": {"steps": {"k" * 5000 + str(n): "nope" for n in range(190)}}},
+        {"resource_uris": ["x" * 500] * 190},
+        {"artifacts": [{"products": [{"asin": f"B{n:09d}"}]} for n in range(190)]},
+    ],
+    ids=["names", "addresses", "artifacts"],
+)
+def test_the_record_of_a_call_stays_short(session: AgentSession, home: Path, references: dict[str, Any]) -> None:
+    product = session.call("products.get", {"asin": ASIN})
+    (home / "work" / "product.json").write_text(json.dumps(product), "utf-8")
+    given = {} if "artifacts" in references else {"input": ["product.json"]}
+    found = session.call_tool("find_fast_movers", given | references)
+    assert found["ok"], found["error"]
+    resolution = found["data"]["workflow_resolution"]
+    assert len(json.dumps(resolution)) < 9_000
+    if "artifacts" in references:
+        assert (resolution["payload_count"], resolution["total"]["sources"]) == (190, 190)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"input": ["product.json"], "resource_uri": "keepa://research/none"},
+        {"artifact": {"output": {"path": "product.json"}}},
+        {"artifacts": [{"products": [{"asin": ASIN}]}] * 40},
+        {"input": [{"$from": "step.get"}], "workflow_context": {"steps": {"get": "ANSWER"}}},
+    ],
+    ids=["nothing found", "file", "artifacts", "step"],
+)
+def test_the_record_keeps_to_the_schema_that_is_told(
+    session: AgentSession, home: Path, arguments: dict[str, Any]
+) -> None:
+    answer = session.call("products.get", {"asin": ASIN})
+    (home / "work" / "product.json").write_text(json.dumps(answer), "utf-8")
+    given = json.loads(json.dumps(arguments).replace('"ANSWER"', json.dumps(answer)))
+    found = session.call_tool("find_fast_movers", given)
+    assert found["ok"], found["error"]
+    validate(found["data"]["workflow_resolution"], runtime_schema()["properties"]["workflow_resolution"])

@@ -151,6 +151,8 @@ def runtime_schema() -> dict[str, Any]:
             "asin": {"type": "array", "items": {"type": "string"}},
             "category": {"type": "array"},
             "temporary_files": {"type": "array", "items": {"type": "string"}},
+            "total": {"type": "object", "description": "Lengths of lists of which only the first items are shown."},
+            "from_steps": {"type": "array", "items": {"type": "object"}},
             "unresolved": {"type": "array", "items": {"type": "object"}},
         },
     }
