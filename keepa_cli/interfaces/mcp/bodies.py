@@ -88,9 +88,21 @@ def message_of(body: bytes, *, dual: bool) -> Message:
         del found["params"]
     ident = found.get("id") if "method" in found else None
     if found.get("method") != "initialize" or ident is None or (dual and is_modern(params)):
-        return Message(json.dumps(found).encode(), ident)
+        return Message(_sent(found, ident), ident)
     whole = {**OPENING, **{k: v for k, v in (params or {}).items() if v is not None}}
-    return Message(json.dumps(found | {"params": whole}).encode(), ident, opening=True)
+    return Message(_sent(found | {"params": whole}, ident), ident, opening=True)
+
+
+def _sent(found: Any, ident: Any) -> bytes:
+    """The message for the reader of the SDK, which knows no half characters and less depth than ours."""
+    import pydantic_core
+
+    body = json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")
+    try:
+        pydantic_core.from_json(body)
+    except ValueError:
+        raise Refused(400, "The message is nested too deeply.", INVALID_REQUEST, ident) from None
+    return body
 
 
 def _no_number(text: str) -> NoReturn:
