@@ -151,10 +151,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(argv)
     if chosen.rounds < 1:
         parser.error("--rounds takes a number of at least 1")
+    if chosen.out:
+        try:
+            chosen.out.parent.mkdir(parents=True, exist_ok=True)
+            chosen.out.open("a", encoding="utf-8").close()
+        except OSError as error:
+            parser.error(f"--out {chosen.out}: {error.strerror}")
     found = measured(chosen.rounds)
     whole = artifact(found, chosen.rounds)
     if chosen.out:
-        chosen.out.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(whole, indent=1) + "\n"
         chosen.out.write_text(text, encoding="utf-8", newline="\n")
     print(table(found))

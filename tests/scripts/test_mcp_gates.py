@@ -116,6 +116,18 @@ def _runs(folder: Path, *ratios: float) -> Path:
     return folder
 
 
+def test_a_place_that_cannot_be_written_is_refused_before_anything_is_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(performance, "measured", lambda rounds: pytest.fail("measured"))
+    (tmp_path / "taken").write_text("", "utf-8")
+    for out in (tmp_path, tmp_path / "taken" / "below.json"):
+        with pytest.raises(SystemExit) as ended:
+            performance.main(["--out", str(out)])
+        assert ended.value.code == 2
+        assert str(out) in capsys.readouterr().err
+
+
 def test_the_history_shows_the_worst_and_proposes_what_every_run_holds(tmp_path: Path) -> None:
     rows = summary.history(summary.read([_runs(tmp_path, 0.5, 0.8, 0.6)]))
     (row,) = [r for r in rows if (r["what"], r["figure"]) == ("tools/list", "ratio_p50")]
