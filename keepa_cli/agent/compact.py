@@ -35,14 +35,15 @@ def compacted(result: dict[str, Any], key: str, ctx: Context) -> dict[str, Any]:
         resources = [_written(result, key, ctx)]
     else:
         resources = []
-    resources += _files(result.get("data"))
+    resources += [_resource(kind, path) for kind, path in written_files(result)[:MOST_LINKS]]
     if resources:
         found["mcp_resource_manifest"] = {"strategy": "summary_with_resource_refs", "resources": resources}
     return found
 
 
-def _files(data: Any) -> list[dict[str, Any]]:
-    """The files that the operation wrote: its chunks and its output."""
+def written_files(result: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(kind, path) of the files that the operation wrote: its chunks and its output."""
+    data = result.get("data")
     if not isinstance(data, Mapping):
         return []
     output, chunks = data.get("output"), data.get("chunks")
@@ -50,7 +51,7 @@ def _files(data: Any) -> list[dict[str, Any]]:
         [("chunk", row.get("path")) for row in chunks if isinstance(row, Mapping)] if isinstance(chunks, list) else []
     )
     found += [("output", output.get("path"))] if isinstance(output, Mapping) else []
-    return [_resource(kind, path) for kind, path in found[:MOST_LINKS] if isinstance(path, str)]
+    return [(kind, path) for kind, path in found if isinstance(path, str)]
 
 
 def _resource(kind: str, path: str) -> dict[str, Any]:

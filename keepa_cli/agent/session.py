@@ -10,7 +10,7 @@ from typing import Any
 from keepa_cli import ops
 from keepa_cli.agent import profiles
 from keepa_cli.agent.arguments import Arguments, CallOptions, split
-from keepa_cli.agent.compact import compacted, failure
+from keepa_cli.agent.compact import compacted, failure, written_files
 from keepa_cli.agent.problems import bad_params
 from keepa_cli.agent.roots import Roots
 from keepa_cli.agent.runtime import resolve
@@ -197,7 +197,7 @@ class AgentSession:
         result = self._run(op, asked, profile, confirm)
         shown = self._shown(op, tool, result, key)
         if result["ok"] and op.effect != "write_remote" and not asked.options.dry_run:
-            self.cache.put(key, op.name, shown, prints(bound))
+            self.cache.put(key, op.name, shown, prints(bound), wrote=bool(written_files(result)))
         return key, False, _resolved(shown, resolution)
 
     def _key(self, op: Operation, asked: Arguments, profile: profiles.Profile) -> tuple[str, Mapping[str, Any]]:
@@ -271,7 +271,7 @@ class AgentSession:
             found = self._named(op, options.from_cache, options, said)
         else:
             found = None if options.no_cache or options.out or op.effect != "read" else self.cache.get(key)
-        if found is None:
+        if found is None or found.wrote:
             return None
         self.cache.hits += 1
         return found.envelope()
@@ -280,6 +280,8 @@ class AgentSession:
         found = self.cache.get(key)
         if found is None or found.command != op.name:
             raise _no_such_answer(f"from_cache names no answer of {op.name} in this session.", key)
+        if found.wrote:
+            raise _no_such_answer("The answer that from_cache names wrote files, which may be gone: call again.", key)
         if options.no_cache or options.out:
             raise _no_such_answer("from_cache gives what was answered: no_cache and out do not go with it.", key)
         other = sorted(name for name, print_ in prints(said).items() if found.params.get(name) != print_)

@@ -19,12 +19,14 @@ PACKED_FROM = 16_000
 
 @dataclass(frozen=True)
 class Kept:
-    """One answer as it was given, packed where it is large, the command it answers, and a print of each parameter."""
+    """One answer as it was given, packed where it is large, the command it answers, and a print of each parameter.
+    One that `wrote` files is kept to be read, and never stands for a call: its files may be gone."""
 
     command: str
     data: bytes
     packed: bool
     params: Mapping[str, str]
+    wrote: bool
 
     def envelope(self) -> dict[str, Any]:
         """The answer anew: nobody can change what is kept."""
@@ -58,7 +60,13 @@ class SessionCache:
             return found
 
     def put(
-        self, key: str, command: str, envelope: Mapping[str, Any], params: Mapping[str, str] = MappingProxyType({})
+        self,
+        key: str,
+        command: str,
+        envelope: Mapping[str, Any],
+        params: Mapping[str, str] = MappingProxyType({}),
+        *,
+        wrote: bool = False,
     ) -> None:
         """Keep an answer; one that is larger than a quarter of the whole is not kept."""
         data = json.dumps(envelope, separators=(",", ":")).encode()
@@ -69,7 +77,7 @@ class SessionCache:
             return
         with self._lock:
             self.drop(key)
-            self._kept[key] = Kept(command, data, packed, params)
+            self._kept[key] = Kept(command, data, packed, params, wrote)
             self._size += len(data)
             while self._size > self._limit:
                 self.drop(next(iter(self._kept)))

@@ -70,6 +70,20 @@ def test_from_cache_agrees_with_all_that_is_said_beside_it(session: AgentSession
         assert found["error"]["details"]["field"] == "from_cache", said
 
 
+def test_an_answer_that_wrote_files_never_stands_for_a_call(session: AgentSession) -> None:
+    asked = {"asin": ASIN, "chunks_dir": "chunks"}
+    first = session.call_tool("products_get", asked)
+    written = [Path(chunk["path"]) for chunk in first["data"]["chunks"]]
+    for path in written:
+        path.unlink()
+    again = session.call_tool("products_get", asked)
+    assert (first["cache_hit"], again["cache_hit"]) == (False, False)
+    assert all(path.is_file() for path in written)
+    refused = session.call_tool("products_get", {**asked, "from_cache": again["cache_key"]})
+    assert refused["error"]["details"]["field"] == "from_cache"
+    assert "wrote files" in refused["error"]["message"]
+
+
 def test_a_changed_input_file_is_another_call(session: AgentSession, home: Path) -> None:
     file = home / "work" / "notes.json"
     file.write_text('{"title": "kettle"}', "utf-8")
