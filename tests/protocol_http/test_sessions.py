@@ -24,11 +24,7 @@ class Clock:
 
 def held(server: Running) -> tuple[int, int]:
     """The sessions that we count, and those that the SDK holds."""
-    manager = server.guard.app.state if hasattr(server.guard.app, "state") else None
-    routes = server.guard.app.routes  # type: ignore[attr-defined]
-    found = next(r.app for r in routes if r.path == "/mcp").session_manager
-    assert manager is not None
-    return len(server.rooms), len(found._server_instances)
+    return len(server.rooms), len(server.sdk._server_instances)
 
 
 @pytest.mark.parametrize("sse", [False, True])

@@ -169,6 +169,23 @@ class Running:
     def client(self) -> Client:
         return Client(self.port)
 
+    @property
+    def sdk(self) -> Any:
+        """What the SDK keeps its sessions in."""
+        routes = self.guard.app.routes  # type: ignore[attr-defined]
+        return next(route.app for route in routes if route.path == "/mcp").session_manager
+
+    def kept(self) -> dict[str, int]:
+        """How much of every client, session, task and request is held; what holds nothing is left out."""
+        manager, busy = self.sdk, [held for held in self.core.sessions.values() if held.running]
+        places: dict[str, Any] = {
+            "rooms": self.rooms, "busy rooms": self.rooms._busy, "openings": range(self.rooms._opening),
+            "ids under way": self.guard.under_way, "sessions": self.core.sessions, "busy sessions": busy,
+            "lent": self.core._out, "questions": self.core._questions, "tasks": manager.app.tasks._held,
+            "sessions of the SDK": manager._server_instances, "owners of the SDK": manager._session_owners,
+        }  # fmt: skip
+        return {name: len(place) for name, place in places.items() if len(place)}
+
 
 @contextmanager
 def running(

@@ -61,6 +61,8 @@ SAMPLED = {
     "test_a_real_body_is_recorded_promoted_verified_and_replayed": 2,
     "test_an_answer_is_the_same_recorded_or_not": 3,
     "test_everything_that_is_listed_answers": 2,
+    "test_thousands_of_sessions_leave_nothing": 2,
+    "test_thousands_of_requests_leave_nothing": 2,
     "test_every_price_type_keeps_the_contract_and_its_least_drop": 3,
     "test_sort_types": 3,
     "test_writing_needs_little_more_than_the_body": 4,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import ipaddress
+import logging
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -15,6 +16,7 @@ from keepa_cli.interfaces.mcp.guard import PATH, USUAL, Guard, Rules
 from keepa_cli.interfaces.mcp.replies import TIMED_OUT_KEY, TIMEOUT_KEY
 from keepa_cli.interfaces.mcp.rooms import Rooms
 from keepa_cli.interfaces.mcp.server import build_server
+from keepa_cli.interfaces.mcp.tasks import end_tasks
 
 if TYPE_CHECKING:
     import uvicorn
@@ -34,8 +36,29 @@ SPARE = 16
 def build_app(core: Core, rules: Rules, *, sse: bool, rooms: Rooms | None = None) -> Guard:
     """The ASGI application of one server."""
     held = Rooms() if rooms is None else rooms
-    held.on_left = core.drop
-    return guarded(build_server(core), rules, sse=sse, rooms=held)
+    server = build_server(core)
+
+    def left(ident: str) -> None:
+        end_tasks(server, ident)
+        core.drop(ident)
+
+    held.on_left = left
+    server.middleware.insert(1, _cleared(held))
+    return guarded(server, rules, sse=sse, rooms=held)
+
+
+def _cleared(rooms: Rooms) -> Any:
+    """What a request makes of a session that ended meanwhile goes, too."""
+
+    async def middleware(ctx: Any, call_next: Any) -> Any:
+        try:
+            return await call_next(ctx)
+        finally:
+            ident = None if ctx.request is None else ctx.request.headers.get("mcp-session-id")
+            if ident is not None and ident not in rooms:
+                rooms.on_left(ident)
+
+    return middleware
 
 
 def guarded(server: Any, rules: Rules, *, sse: bool, rooms: Rooms | None = None) -> Guard:
@@ -137,6 +160,7 @@ def serve(
     rules = rules_for(host, bound, token=token, origins=allow_origin, dual=dual)
     core = Core(ctx, live=live, toolset=toolset, profile=profile)
     app = build_app(core, rules, sse=sse)
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # the SDK reports every session that ends under a request
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     config = settings(app)

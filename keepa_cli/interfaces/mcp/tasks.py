@@ -22,6 +22,7 @@ from keepa_cli.interfaces.mcp.core import Core
 LONGEST_TTL, USUAL_TTL = 24 * 3_600_000, 3_600_000
 POLL_MS = 500
 MOST = 50
+"""Tasks of one session: that many run at once and that many are kept, an ended one giving way to a new one."""
 RELATED = "io.modelcontextprotocol/related-task"
 FINAL = frozenset({"completed", "failed", "cancelled"})
 
@@ -59,16 +60,22 @@ class Tasks:
         """Begin a call and return at once. Raises for tools that are no tasks, and where too many wait already."""
         if name not in LONG:
             raise MCPError(METHOD_NOT_FOUND, f"{name[:100]} does not run as a task", {"tool": name[:100]})
-        mine = self._mine(session)
-        if sum(t.status not in FINAL for t in mine.values()) >= MOST:
-            raise MCPError(INVALID_PARAMS, f"At most {MOST} tasks of a session run at once")
+        self._make_room(session)
         ttl = asked.get("ttl")
         wanted = ttl if type(ttl) is int and ttl > 0 else USUAL_TTL
         now = self._core.ctx.now()
         task = Task(uuid.uuid4().hex, min(wanted, LONGEST_TTL), now, now)
-        mine[task.ident] = task
+        self._held.setdefault(session, {})[task.ident] = task
         task.work = asyncio.create_task(self._run(session, task, name, arguments))
         return task
+
+    def _make_room(self, session: str) -> None:
+        mine = self._mine(session)
+        if len(mine) >= MOST:
+            oldest = next((t.ident for t in mine.values() if t.status in FINAL), None)
+            if oldest is None:
+                raise MCPError(INVALID_PARAMS, f"At most {MOST} tasks of a session run at once")
+            self._forget(session, oldest)
 
     async def _run(self, session: str, task: Task, name: str, arguments: Mapping[str, Any]) -> None:
         def note(done: float, total: float | None, text: str) -> None:
@@ -78,7 +85,9 @@ class Tasks:
             found = await self._core.call(session, name, arguments, progress=note)
             found["_meta"] = {RELATED: {"taskId": task.ident}}
             task.result = found
-            self._core.session(session).agent.task_results[task.ident] = found["structuredContent"]
+            held = self._core.sessions.get(session)
+            if held is not None:
+                held.agent.task_results[task.ident] = found["structuredContent"]
             self._close(task, "failed" if found["isError"] else "completed")
         except asyncio.CancelledError:
             self._close(task, "cancelled")
@@ -109,29 +118,44 @@ class Tasks:
         task = self.get(session, ident)
         if task.status in FINAL:
             raise MCPError(INVALID_PARAMS, f"The task is {task.status} already", {"taskId": task.ident})
+        self._stop(task)
+        return task
+
+    def _stop(self, task: Task) -> None:
         self._close(task, "cancelled")
         if task.work is not None:
             task.work.cancel()
-        return task
+
+    def end(self, session: str) -> None:
+        """A session is over, and so are its tasks: nobody can ask for them any more."""
+        for task in self._held.pop(session, {}).values():
+            if task.status not in FINAL:
+                self._stop(task)
 
     def listed(self, session: str) -> list[dict[str, Any]]:
         return [task.as_dict() for task in self._mine(session).values()]
 
     def _mine(self, session: str) -> dict[str, Task]:
         """The tasks of a session that are not past their time."""
-        mine = self._held.setdefault(session, {})
-        now = self._core.ctx.now()
+        mine, now = self._held.get(session, {}), self._core.ctx.now()
         for ident, task in list(mine.items()):
             if task.status in FINAL and (now - task.created).total_seconds() * 1000 > task.ttl:
-                del mine[ident]
-                self._core.session(session).agent.task_results.pop(ident, None)
-        for ident in set(self._held) - {session, *self._core.sessions}:
-            del self._held[ident]
+                self._forget(session, ident)
         return mine
+
+    def _forget(self, session: str, ident: str) -> None:
+        del self._held[session][ident]
+        if not self._held[session]:
+            del self._held[session]
+        held = self._core.sessions.get(session)
+        if held is not None:
+            held.agent.task_results.pop(ident, None)
 
 
 class TaskServer(Server[Any]):
     """A server that says that it has tasks, to clients of the protocol that knows them."""
+
+    tasks: Tasks | None = None
 
     def get_capabilities(self, *args: Any, **kwargs: Any) -> types.ServerCapabilities:
         found = super().get_capabilities(*args, **kwargs)
@@ -151,9 +175,17 @@ class TaskParams(types.RequestParams):
     cursor: str | None = None
 
 
+def end_tasks(server: Server[Any], session: str) -> None:
+    """A session of this server is over."""
+    if isinstance(server, TaskServer) and server.tasks is not None:
+        server.tasks.end(session)
+
+
 def add_tasks(server: Server[Any], core: Core, ident_of: Callable[[Any], str]) -> None:
     """Give a server the four methods, and tools/call with `task`."""
     tasks = Tasks(core)
+    if isinstance(server, TaskServer):
+        server.tasks = tasks
 
     async def get(ctx: Any, params: Any) -> dict[str, Any]:
         return tasks.get(ident_of(ctx), params.task_id).as_dict()
