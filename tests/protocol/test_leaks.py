@@ -17,8 +17,14 @@ def cancel(ident: object) -> bytes:
 
 
 def test_thousands_of_requests_and_cancellations_leave_nothing_to_wait_for(own: Home) -> None:
-    """Cancelled before, while and after they are answered; under ids that are used again, and under unknown ones."""
-    with own.pipe() as pipe:
+    """Cancelled while they run, wait and are answered; under ids that are used again, and under unknown ones."""
+    with own.pipe(odd=True) as pipe:
+        queue = [f"queued-{number}" for number in range(MANY // 3)]
+        for ident in queue:
+            waiting = {"name": "resolve_research_target", "arguments": {"text": "wait:60"}}
+            pipe.start("tools/call", waiting, ident=ident)
+        for ident in queue:
+            pipe.cancel(ident)
         for number in range(MANY):
             pipe.send(request(-number, "ping") + cancel(-number if number % 2 else f"never-{number}"))
         for ident in ("again", 7, "7"):
@@ -27,4 +33,5 @@ def test_thousands_of_requests_and_cancellations_leave_nothing_to_wait_for(own: 
         began = time.monotonic()
         assert pipe.end()[0] == 0
         assert time.monotonic() - began < 2, "something was waited for"
+        assert not set(queue) & set(pipe.ids())
         assert {-number for number in range(0, MANY, 2)} <= set(pipe.ids())
