@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 
 from keepa_cli.core.context import Context
+from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.interfaces.mcp import http
 from tests.support.mcp_http import INITIALIZE, running
 
@@ -41,3 +44,17 @@ def test_the_address_that_is_told_can_be_called(host: str, shown: str) -> None:
 )  # fmt: skip
 def test_an_origin_is_held_as_browsers_send_it(given: str, sent: str) -> None:
     assert sent in http.rules_for("127.0.0.1", 1, token=None, origins=(given,), dual=True).origins
+
+
+def test_no_other_program_can_take_the_port_on_windows_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_KEEPALIVE, raising=False)
+    with http.listen("127.0.0.1", 0) as listening:
+        assert listening.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        assert not listening.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR)
+
+
+def test_a_port_that_is_taken_is_named_with_another_way() -> None:
+    with http.listen("127.0.0.1", 0) as taken, pytest.raises(KeepaCliError) as found:
+        http.listen("127.0.0.1", taken.getsockname()[1])
+    assert found.value.kind is Kind.IO_ERROR
+    assert found.value.next_actions == ["kc mcp serve --http --port 0"]

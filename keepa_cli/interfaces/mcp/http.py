@@ -217,7 +217,8 @@ def listen(host: str, port: int) -> Any:
         family, socket.SOCK_STREAM, socket.IPPROTO_TCP
     )  # asyncio sends at once where it says TCP only
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Windows lets two programs listen at one address unless one of them forbids it; the others need the opposite
+        found.setsockopt(socket.SOL_SOCKET, getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR), 1)
         found.bind((host.strip("[]"), port))
         found.listen(QUEUED)
     except OSError as error:
