@@ -145,6 +145,8 @@ def _typed(arg: Arg, given: Any, text: bool) -> Any:
     wanted = arg.spec.accepts or (JSON_TYPES[arg.type],)
     if _json_type(given) in wanted or (_json_type(given) == "integer" and "number" in wanted):
         return given
+    if "integer" in wanted and isinstance(given, float) and given.is_integer():
+        return int(given)  # JSON has one kind of number: 5.0 is an integer, and some clients write it so
     if text and isinstance(given, str):
         for name in wanted:
             if (converted := _from_text(given, name)) is not None:

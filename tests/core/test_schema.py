@@ -63,6 +63,15 @@ def test_json_types_are_strict_and_text_is_converted() -> None:
     assert "must be integer" in refused({"ids": "AA", "days": "3.5"}, text=True).message
 
 
+def test_a_whole_number_is_an_integer_however_it_is_written() -> None:
+    bound = bind(OP, {"ids": "AA", "days": 3.0})["days"]
+    assert (bound, type(bound)) == (3, int)
+    jsonschema.validate({"ids": "AA", "days": 3.0}, input_schema(OP))
+    for wrong in (3.5, float("inf"), float("nan")):
+        assert "must be integer, not number" in refused({"ids": "AA", "days": wrong}).message
+    assert "at most 9" in refused({"ids": "AA", "days": 1e300}).message
+
+
 def test_a_boolean_is_not_an_integer() -> None:
     assert "must be integer, not boolean" in refused({"ids": "AA", "days": True}).message
 
