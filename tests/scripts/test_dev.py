@@ -55,11 +55,17 @@ def give_pip(checkout: Path) -> None:
     (site / "checkout.pth").write_text(str(checkout))
 
 
+def environment(checkout: Path, **env: str) -> dict[str, str]:
+    """The environment of a shell that says nothing of where modules are: they are those of the checkout."""
+    kept = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"}}
+    return {**kept, "FAKE_PIP_LOG": str(checkout / "pip.log"), **env}
+
+
 def dev(checkout: Path, *args: str, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, checkout / "scripts" / "dev.py", *args],
         cwd=cwd or checkout,
-        env={**os.environ, "FAKE_PIP_LOG": str(checkout / "pip.log"), **env},
+        env=environment(checkout, **env),
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -180,11 +186,12 @@ def test_an_old_python_gets_a_sentence(checkout: Path) -> None:
 
 @pytest.fixture
 def sleeping(made: Path) -> Iterator[subprocess.Popen[str]]:
+    first = dev(made, "demo")
+    assert first.returncode == 0, first.stderr
     (made / "keepa_cli" / "__main__.py").write_text("import time\nprint('started', flush=True)\ntime.sleep(60)\n")
-    assert dev(made, "docs").returncode != 99
     child = subprocess.Popen(
         [sys.executable, made / "scripts" / "dev.py", "demo"],
-        env={**os.environ, "FAKE_PIP_LOG": str(made / "pip.log")},
+        env=environment(made),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -192,6 +199,7 @@ def sleeping(made: Path) -> Iterator[subprocess.Popen[str]]:
     )
     yield child
     child.kill()
+    child.communicate()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
