@@ -23,10 +23,14 @@ FAILURE = 16_000
 MOST_KEYS, DEEPEST = 25, 12
 
 
-def compacted(result: dict[str, Any], key: str, ctx: Context) -> dict[str, Any]:
-    """`result` as it is where it fits. Else the whole answer goes to a file, long lists and texts are cut after whole
-    items, `data.truncated` tells what was cut, and `mcp_resource_manifest` where everything is."""
-    size = _size(result)
+def compacted(result: dict[str, Any], key: str, ctx: Context, size: int | None = None) -> dict[str, Any]:
+    """`result` itself where it fits: its JSON has `size` bytes, measured here where that is not known. Else the whole
+    answer goes to a file, long lists and texts are cut after whole items, `data.truncated` tells what was cut, and
+    `mcp_resource_manifest` where everything is."""
+    size = _size(result) if size is None else size
+    written = written_files(result)
+    if size <= LIMIT and not written:
+        return result
     found = dict(result)
     if size > LIMIT:
         whole = result.get("data")
@@ -35,9 +39,8 @@ def compacted(result: dict[str, Any], key: str, ctx: Context) -> dict[str, Any]:
         resources = [_written(result, key, ctx)]
     else:
         resources = []
-    resources += [_resource(kind, path) for kind, path in written_files(result)[:MOST_LINKS]]
-    if resources:
-        found["mcp_resource_manifest"] = {"strategy": "summary_with_resource_refs", "resources": resources}
+    resources += [_resource(kind, path) for kind, path in written[:MOST_LINKS]]
+    found["mcp_resource_manifest"] = {"strategy": "summary_with_resource_refs", "resources": resources}
     return found
 
 
@@ -92,16 +95,20 @@ def _without_body(data: Any) -> Any:
     return {**data, "body": {"omitted": True, "size_bytes": _size(body), "entries": lists}}
 
 
+def encoded(value: Any) -> bytes:
+    """Compact JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
 def _size(value: Any) -> int:
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+    return len(encoded(value))
 
 
 def _written(result: Mapping[str, Any], key: str, ctx: Context) -> dict[str, Any]:
     folder = output_folder(ctx)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / (key.replace(":", "-") + ".json")
-    text = json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    write_atomic(path, text, mode=0o600)
+    write_atomic(path, encoded(result), mode=0o600)
     return _resource("output", str(path))
 
 

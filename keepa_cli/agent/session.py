@@ -10,7 +10,7 @@ from typing import Any
 from keepa_cli import ops
 from keepa_cli.agent import profiles
 from keepa_cli.agent.arguments import Arguments, CallOptions, split
-from keepa_cli.agent.compact import compacted, failure, written_files
+from keepa_cli.agent.compact import compacted, encoded, failure, written_files
 from keepa_cli.agent.problems import bad_params
 from keepa_cli.agent.roots import Roots
 from keepa_cli.agent.runtime import resolve
@@ -195,9 +195,9 @@ class AgentSession:
         if kept is not None:
             return asked.options.from_cache or key, True, _resolved(kept, resolution)
         result = self._run(op, asked, profile, confirm)
-        shown = self._shown(op, tool, result, key)
+        shown, data = self._shown(tool, result, key)
         if result["ok"] and op.effect != "write_remote" and not asked.options.dry_run:
-            self.cache.put(key, op.name, shown, prints(bound), wrote=bool(written_files(result)))
+            self.cache.put(key, op.name, data, prints(bound), wrote=bool(written_files(result)))
         return key, False, _resolved(shown, resolution)
 
     def _key(self, op: Operation, asked: Arguments, profile: profiles.Profile) -> tuple[str, Mapping[str, Any]]:
@@ -289,9 +289,14 @@ class AgentSession:
             raise _no_such_answer(f"from_cache names the answer to a call with another {', '.join(other)}.", key)
         return found
 
-    def _shown(self, op: Operation, tool: Tool | None, result: dict[str, Any], key: str) -> dict[str, Any]:
+    def _shown(self, tool: Tool | None, result: dict[str, Any], key: str) -> tuple[dict[str, Any], bytes]:
+        """The answer as it is given, and its JSON."""
         clean: dict[str, Any] = self.ctx.redactor.data(dict(result))
-        return clean if tool is None or not clean["ok"] else compacted(clean, key, self.ctx)
+        data = encoded(clean)
+        if tool is None or not clean["ok"]:
+            return clean, data
+        small = compacted(clean, key, self.ctx, len(data))
+        return small, data if small is clean else encoded(small)
 
     def _finished(self, result: Mapping[str, Any], key: str, *, hit: bool) -> dict[str, Any]:
         extra = {"cache_key": key, "cache_hit": hit, "budget_ledger": self.budget_ledger()}

@@ -63,13 +63,12 @@ class SessionCache:
         self,
         key: str,
         command: str,
-        envelope: Mapping[str, Any],
+        data: bytes,
         params: Mapping[str, str] = MappingProxyType({}),
         *,
         wrote: bool = False,
     ) -> None:
-        """Keep an answer; one that is larger than a quarter of the whole is not kept."""
-        data = json.dumps(envelope, separators=(",", ":")).encode()
+        """Keep an answer, given as JSON; one that is larger than a quarter of the whole is not kept."""
         packed = len(data) >= PACKED_FROM
         if packed:
             data = zlib.compress(data, 1)
@@ -96,13 +95,19 @@ class SessionCache:
 
 def prints(params: Mapping[str, Any]) -> dict[str, str]:
     """A short print of each value, to tell whether another call says the same."""
-    return {name: _digest(json.dumps(value, sort_keys=True, default=str))[:16] for name, value in params.items()}
+    return {name: _print(value) for name, value in params.items()}
 
 
 def cache_key(command: str, params: Mapping[str, Any], source: Mapping[str, Any], inputs: Mapping[str, str]) -> str:
     """Names an answer: the command, its checked parameters, where bytes come from, and the hashes of input files."""
     text = json.dumps([command, dict(params), dict(source), dict(inputs)], sort_keys=True, default=str)
     return f"{command}:{_digest(text)[:20]}"
+
+
+def _print(value: Any) -> str:
+    if value is None or isinstance(value, bool | int):
+        return repr(value)
+    return _digest(json.dumps(value, sort_keys=True, default=str))[:16]
 
 
 def _digest(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 _PART = re.compile(
@@ -16,6 +17,7 @@ _PART = re.compile(
     """,
     re.VERBOSE,
 )
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_\-]+")
 EXAMPLE = "$.data.body.products[0].asin"
 
 
@@ -78,10 +80,11 @@ def _step(value: Any, part: str | int) -> Any:
     raise TypeError(part)
 
 
+@lru_cache(4096)
 def render(parts: tuple[str | int, ...]) -> str:
     """The canonical spelling of a path."""
     return "$" + "".join(
-        f"[{p}]" if isinstance(p, int) else f".{p}" if re.fullmatch(r"[A-Za-z0-9_\-]+", p) else f"[{json.dumps(p)}]"
+        f"[{p}]" if isinstance(p, int) else f".{p}" if _PLAIN_NAME.fullmatch(p) else f"[{json.dumps(p)}]"
         for p in parts
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from keepa_cli.agent.compact import LIMIT
+from keepa_cli.agent.compact import LIMIT, encoded
 from keepa_cli.agent.problems import ProtocolError
 from keepa_cli.agent.roots import output_folder
 from keepa_cli.agent.session import AgentSession
@@ -222,9 +222,9 @@ def test_large_answers_come_with_the_way_to_the_rest(ctx: Context, session: Agen
 def test_the_cache_is_bounded_and_forgets_what_was_used_longest_ago() -> None:
     cache = SessionCache(limit=1000)
     for i in range(10):
-        cache.put(f"k{i}", "x", {"text": os.urandom(90).hex()})
+        cache.put(f"k{i}", "x", encoded({"text": os.urandom(90).hex()}))
         cache.get("k0")
     assert cache.size <= 1000
     assert "k0" in cache.keys() and "k1" not in cache.keys()  # noqa: SIM118
-    cache.put("huge", "x", {"text": os.urandom(450).hex()})
+    cache.put("huge", "x", encoded({"text": os.urandom(450).hex()}))
     assert cache.get("huge") is None

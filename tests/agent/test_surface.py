@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keepa_cli.agent.compact import encoded
 from keepa_cli.agent.problems import ProtocolError
 from keepa_cli.agent.prompts import PROMPTS
 from keepa_cli.agent.resources.table import RESOURCES, TEMPLATES
@@ -211,7 +212,7 @@ def test_a_large_resource_is_cut_and_says_where_all_of_it_is(session: AgentSessi
     held["data"]["research_graph"]["nodes"] = [
         {"id": f"n{i}", "type": "product", "label": "x" * 90} for i in range(2000)
     ]
-    session.cache.put("x:1", "x", held)
+    session.cache.put("x:1", "x", encoded(held))
     found = data("keepa://research/x:1/graph", session)
     assert found["truncated"]
     (link,) = found["mcp_resource_manifest"]["resources"]
