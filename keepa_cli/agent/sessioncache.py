@@ -94,8 +94,8 @@ class SessionCache:
 
 
 def prints(params: Mapping[str, Any]) -> dict[str, str]:
-    """A short print of each value, to tell whether another call says the same."""
-    return {name: _print(value) for name, value in params.items()}
+    """A short print of each value that is given, to tell whether another call says the same."""
+    return {name: _print(value) for name, value in params.items() if value is not None}
 
 
 def cache_key(command: str, params: Mapping[str, Any], source: Mapping[str, Any], inputs: Mapping[str, str]) -> str:
@@ -105,7 +105,7 @@ def cache_key(command: str, params: Mapping[str, Any], source: Mapping[str, Any]
 
 
 def _print(value: Any) -> str:
-    if value is None or isinstance(value, bool | int):
+    if isinstance(value, bool | int):
         return repr(value)
     return _digest(json.dumps(value, sort_keys=True, default=str))[:16]
 

@@ -9,7 +9,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import mul, sub
+from itertools import islice
+from operator import lt, mul, sub
 from typing import Any, NamedTuple
 
 from keepa_cli.keepa.clock import LATEST, OFFSET, iso
@@ -115,7 +116,7 @@ def packed_problems(packed: Any, stride: int) -> list[str]:
         return [*problems, "holds values that are not integers"]
     if times and not -OFFSET <= min(times) <= max(times) <= LATEST:
         problems.append("holds times that are no Keepa minutes")
-    if times != sorted(times) or len(set(times)) != len(times):
+    if not all(map(lt, times, islice(times, 1, None))):
         problems.append("times do not increase")
     return problems
 

@@ -36,12 +36,20 @@ def percent(value: float | None, base: float | None) -> float | None:
 
 def mean(s: Subject, t: CsvType, days: int, until: int = 0) -> int | None:
     """The mean of the days between `days` and `until` days ago by Keepa's rule; None without data."""
-    return WindowFigures(s.series(t), s.now - days * DAY, s.now - until * DAY).mean
+    return _window(s, t, days, until).mean
 
 
 def spread(s: Subject, t: CsvType, days: int) -> float | None:
     """The standard deviation in percent of the mean, both weighted by time; None without a value in the window."""
-    return WindowFigures(s.series(t), s.now - days * DAY, s.now).volatility
+    return _window(s, t, days).volatility
+
+
+def _window(s: Subject, t: CsvType, days: int, until: int = 0) -> WindowFigures:
+    key = ("window", t.index, days, until)
+    if key not in s.known:
+        s.known[key] = WindowFigures(s.series(t), s.now - days * DAY, s.now - until * DAY)
+    found: WindowFigures = s.known[key]
+    return found
 
 
 def change(s: Subject, t: CsvType, days: int) -> Change:

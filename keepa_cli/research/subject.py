@@ -74,8 +74,8 @@ class Subject:
     domain: Domain
     now: int
     asked: Asked
-    current: dict[int, Any] = field(default_factory=dict, repr=False)
-    """The values in force now that were read already, by type."""
+    known: dict[tuple[Any, ...], Any] = field(default_factory=dict, repr=False)
+    """What was found out already, by what it is and of what: several sections ask for the same values and windows."""
     _series: dict[int, Series] = field(default_factory=dict, repr=False)
 
     @property

@@ -32,7 +32,7 @@ _ASIN = re.compile(r"[0-9A-Z]{10}")
 
 def section(look: Look) -> Section:
     s = look.subject
-    product = s.product
+    product, wants = s.product, look.wants("identity")
     found = Section().put("asin", s.asin and s.asin[:ASIN], Reason.UNREADABLE)
     title = text(product, "title")
     cut = False
@@ -42,17 +42,20 @@ def section(look: Look) -> Section:
     if cut:
         found["title_truncated"] = True
     for name, field in TEXTS.items():
-        value = text(product, field)
+        value = text(product, field) if wants(name) else None
         if value is not None or name in ("brand", "manufacturer"):
             found.put(name, value and shortened(value, NAME)[0], Reason.NOT_COLLECTED)
     found["domain"] = s.domain.code
     found.put("kind", s.kind, Reason.UNREADABLE)
     found.put("parent_asin", _parent(product))
-    _family(found, s)
+    if wants("variation_count"):
+        _family(found, s)
     found.put("url", page_url(s), Reason.NOT_COMPUTABLE)
-    found.put("image_url", next(iter(image_urls(product)), None), Reason.NOT_COLLECTED)
+    if wants("image_url"):
+        found.put("image_url", next(iter(image_urls(product)), None), Reason.NOT_COLLECTED)
     for name, field in CODES.items():
-        codes = [str(c)[:20] for c in listed(product.get(field)) if isinstance(c, str | int)]
+        given = listed(product.get(field)) if wants(name) else []
+        codes = [str(c)[:20] for c in given if isinstance(c, str | int)]
         if codes:
             found[name] = codes[:CODES_SHOWN]
     found.put("updated_at", moment(product, "lastUpdate"), Reason.NOT_COLLECTED)

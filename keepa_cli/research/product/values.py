@@ -35,9 +35,10 @@ class Current:
 def current(s: Subject, which: str) -> Current | None:
     """From the history, else from `stats.current`; None without a value, or where the value says "none"."""
     t = BY_NAME[which]
-    if t.index not in s.current:
-        s.current[t.index] = _current(s, t)
-    found: Current | None = s.current[t.index]
+    key = ("current", t.index)
+    if key not in s.known:
+        s.known[key] = _current(s, t)
+    found: Current | None = s.known[key]
     return found
 
 
