@@ -292,10 +292,12 @@ def test_pitfall_23_both_eras_are_served_where_that_is_asked_for(own: Home) -> N
 
 def test_pitfall_25_warnings_go_to_stderr_only(own: Home) -> None:
     env = {"PYTHONWARNINGS": "always", "PYTHONDEVMODE": "1"}
-    with own.pipe(env=env) as pipe:
-        assert pipe.call("docs_index")["isError"] is False
+    with own.pipe(env=env, odd=True) as pipe:
+        assert odd_call(pipe, "print")["isError"] is False
         assert pipe.ask("logging/setLevel", {"level": "debug"})
-        assert pipe.end()[0] == 0
+        code, errors = pipe.end()
+    assert code == 0 and "stray warning" in errors
+    assert b"stray" not in b"".join(pipe.raw)
     assert all(frame["jsonrpc"] == "2.0" for frame in pipe.seen)
 
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -82,8 +82,10 @@ def test_the_token_shows_nowhere(ctx: Context) -> None:
 
 
 @contextmanager
-def served(env: Mapping[str, str], folder: Path, *args: str) -> Iterator[tuple[subprocess.Popen[str], Client]]:
-    command = [sys.executable, "-m", "keepa_cli", "mcp", "serve", "--http", "--port", "0", *args]
+def served(
+    env: Mapping[str, str], folder: Path, *args: str, program: Sequence[str] = ("-m", "keepa_cli")
+) -> Iterator[tuple[subprocess.Popen[str], Client]]:
+    command = [sys.executable, *program, "mcp", "serve", "--http", "--port", "0", *args]
     pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     child = subprocess.Popen(command, env=dict(env), cwd=folder, text=True, **pipes)
     try:
