@@ -18,7 +18,10 @@ class TooLong(Exception):
 def claim() -> tuple[int, int]:
     """Private copies of stdin and stdout. From here on a stray print, also of a child process, goes to stderr, and
     nobody else reads from stdin."""
-    sys.stdout.flush()
+    for fd in range(3):
+        _there(fd)
+    if sys.stdout is not None:
+        sys.stdout.flush()
     reading, writing = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -30,6 +33,17 @@ def claim() -> tuple[int, int]:
         for fd in (reading, writing):
             msvcrt.setmode(fd, os.O_BINARY)  # type: ignore[attr-defined]
     return reading, writing
+
+
+def _there(fd: int) -> None:
+    """A program may be started without its streams: it reads nothing then, and what it writes goes nowhere."""
+    try:
+        os.fstat(fd)
+    except OSError:
+        null = os.open(os.devnull, os.O_RDWR)
+        if null != fd:
+            os.dup2(null, fd)
+            os.close(null)
 
 
 def lines(read: Callable[[int], bytes], limit: int) -> Iterator[bytes | TooLong]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -167,3 +168,14 @@ def test_a_form_is_put_to_clients_that_show_forms(own: Home, way: dict[str, Any]
         ident = pipe.start("tools/call", FINDER)
         came = pipe.wait(lambda f: f.get("method") == "elicitation/create" or f.get("id") == ident)
         assert ("method" in came) is asked
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="descriptors of a shell")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("mode", ["--mcp", "--stdio"])
+def test_a_program_without_a_stream_ends_quietly(own: Home, mode: str, closed: str) -> None:
+    line = """'{"jsonrpc":"2.0","id":1,"method":"ping"}'"""
+    command = f"echo {line} | {shlex.quote(sys.executable)} -m keepa_cli {mode} {closed}"
+    found = subprocess.run(command, shell=True, capture_output=True, env=own.env, cwd=own.work, timeout=30, check=False)
+    assert (found.returncode, found.stderr) == (0, b"")
+    assert bool(found.stdout) is (closed == "2>&-")

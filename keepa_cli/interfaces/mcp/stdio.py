@@ -67,7 +67,8 @@ def serve(ctx: Context, *, live: bool, toolset: str | None, profile: str | None,
         pass
     with contextlib.suppress(KeyboardInterrupt):
         core.close(SETTLE)
-    sys.stderr.flush()
+    if sys.stderr is not None:
+        sys.stderr.flush()
     os._exit(code)
 
 
