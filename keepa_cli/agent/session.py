@@ -24,7 +24,7 @@ from keepa_cli.core.errors import KeepaCliError, Kind, internal_error
 from keepa_cli.core.registry import TOKENS_STATUS, Operation
 from keepa_cli.core.schema import bind
 from keepa_cli.engine import Flags, Options, run
-from keepa_cli.engine.budget import budget_of
+from keepa_cli.engine.budget import account_of
 
 Confirm = Callable[[dict[str, Any]], bool]
 SHARED_SERVICES = ("library",)
@@ -114,7 +114,7 @@ class AgentSession:
         return estimate(op, op.cost(bind(op, given.params)), self.ctx)
 
     def budget_ledger(self) -> dict[str, Any]:
-        found = budget_of(self.ctx).as_dict(self.ctx.settings["max_tokens_per_session"])
+        found = account_of(self.ctx)
         return found | {"cache_hits": found["cache_hits"] + self.cache.hits}
 
     def cached(self, key: str) -> dict[str, Any] | None:

@@ -36,13 +36,15 @@ class Budget:
         with self._lock:
             self._blocked.append(action)
 
-    def as_dict(self, limit: int | None) -> dict[str, Any]:
-        """`budget_ledger`; `limit` is that of the session."""
+    def as_dict(self, limit: int | None, spoken_for: int | None = None) -> dict[str, Any]:
+        """`budget_ledger`; `limit` is that of the session, `spoken_for` what the ledger counts against it: with
+        requests under way, and those of unknown outcome at their worst. Without it, what was consumed counts."""
         with self._lock:
+            gone = self._consumed if spoken_for is None else spoken_for
             return {
                 "session_estimated": self._estimated,
                 "session_consumed": self._consumed,
-                "remaining_limit": None if limit is None else max(0, limit - self._consumed),
+                "remaining_limit": None if limit is None else max(0, limit - gone),
                 "blocked_actions": list(self._blocked),
                 "cache_hits": self._cache_hits,
                 "consumed_source": "keepa",
@@ -53,9 +55,24 @@ def budget_of(ctx: Context) -> Budget:
     return ctx.service("budget", Budget)
 
 
+def account_of(ctx: Context) -> dict[str, Any]:
+    """`budget_ledger` of this session, with what is left of the limit as the next call will be held to it."""
+    limit = ctx.settings["max_tokens_per_session"]
+    return budget_of(ctx).as_dict(limit, None if limit is None or ctx.offline else _spoken_for(ctx))
+
+
+def _spoken_for(ctx: Context) -> int | None:
+    """None where the ledger cannot be read."""
+    from keepa_cli.engine.accounting import open_ledger, origin_of
+
+    try:
+        return open_ledger(ctx).session_totals(origin_of(ctx.settings["base_url"])).spoken_for
+    except KeepaCliError:
+        return None
+
+
 def note_blocked(call: Call, error: KeepaCliError) -> None:
     """List a blocked call in `budget_ledger.blocked_actions`, also in the refusal itself."""
     if error.kind in BLOCKING:
-        budget = budget_of(call.ctx)
-        budget.blocked(call, error)
-        error.details["budget_ledger"] = budget.as_dict(call.ctx.settings["max_tokens_per_session"])
+        budget_of(call.ctx).blocked(call, error)
+        error.details["budget_ledger"] = account_of(call.ctx)

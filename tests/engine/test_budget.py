@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from keepa_cli.engine.budget import MOST_BLOCKED, budget_of
+from keepa_cli.engine.budget import MOST_BLOCKED, account_of, budget_of
 from tests.support.money import ONE, call, context
 from tests.support.sandbox import running_sandbox
+from tests.support.scripted_server import ScriptedServer
 
 
 def test_a_blocked_call_is_listed_with_what_was_spent_before(home: Path) -> None:
@@ -48,3 +50,15 @@ def test_other_failures_are_not_blocked_calls(home: Path) -> None:
         ctx = context(home, box.base_url)
         assert "budget_ledger" not in call(ctx)["error"]["details"]
     assert budget_of(ctx).as_dict(None)["blocked_actions"] == []
+
+
+def test_what_is_left_counts_calls_of_unknown_outcome_and_other_sessions_of_the_process(home: Path) -> None:
+    with ScriptedServer([{"fault": "reset_before_answer"}]) as server:
+        ctx = context(home, server.url, "max_tokens_per_session = 2\n")
+        assert call(ctx)["error"]["kind"] == "outcome_unknown"
+    neighbour = context(home, server.url)
+    for one in (ctx, neighbour):
+        found = account_of(one)
+        assert (found["session_consumed"], found["remaining_limit"]) == (0, 1)
+    offline = replace(neighbour, offline=True)
+    assert account_of(offline)["remaining_limit"] == 2
