@@ -69,6 +69,8 @@ def split(op: Operation, given: Mapping[str, Any], *, runtime: bool) -> Argument
 def _option(options: dict[str, Any], name: str, value: Any) -> Iterable[dict[str, Any]]:
     schema = {**EVERY_CALL, **REMOTE_CALL}[name]
     wanted = schema["type"]
+    if wanted == "integer" and isinstance(value, float) and value.is_integer():
+        value = int(value)
     right = isinstance(value, _TYPES[wanted]) and (wanted == "boolean" or not isinstance(value, bool))
     if not right:
         yield {"field": name, "message": f"{name} must be {wanted}, not {type(value).__name__}"}

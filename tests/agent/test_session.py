@@ -173,12 +173,18 @@ def test_an_inactive_tool_never_reaches_the_operation(session: AgentSession) -> 
         session.call_tool("products.get", {})
 
 
+def test_whole_numbers_may_come_with_a_point(session: AgentSession) -> None:
+    assert session.call_tool("products_get", {"asin": ASIN, "max_tokens": 5.0})["ok"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [
         ({"asin": ASIN, "yes": "true"}, "yes"),
         ({"asin": ASIN, "max_tokens": -1}, "max_tokens"),
         ({"asin": ASIN, "max_tokens": True}, "max_tokens"),
+        ({"asin": ASIN, "max_tokens": 1.5}, "max_tokens"),
+        ({"asin": ASIN, "max_tokens": float("inf")}, "max_tokens"),
         ({"asin": ASIN, "profile": "root"}, "profile"),
         ({"asin": ASIN, "nonsense": 1}, "nonsense"),
         ({"asin": 5.5}, "asin"),
