@@ -23,6 +23,7 @@ _HELP = {
 _WORDS = re.compile(r"[\w-]+(\|[\w-]+)+")
 _SENTENCE = re.compile(r"(?<=[\w)\"'%])[.;] +(?=[A-Z-])")
 _PART = re.compile("; |: | \\(|, ")
+_HELP_FLAG = "--help"
 _FLAG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)")
 
 
@@ -68,6 +69,28 @@ def summary(text: str) -> str:
 def arguments(text: str) -> str:
     """Flags of the command line as arguments of a tool."""
     return _FLAG.sub(lambda m: m[1].replace("-", "_"), text)
+
+
+def for_tool(result: dict[str, Any], tool: str) -> dict[str, Any]:
+    """An answer as a caller without a shell reads it: sentences name arguments, help is the tool's own resource. Lines
+    to paste stay as they are: they are for the person behind the caller."""
+    found = dict(result)
+    if found.get("warnings"):
+        found["warnings"] = [_spoken(warning) for warning in found["warnings"]]
+    if isinstance(found.get("error"), dict):
+        error = _spoken(found["error"])
+        steps = [f"Read keepa://tools/{tool}" if _HELP_FLAG in s else _plain(s) for s in error.get("next_actions", [])]
+        found["error"] = {**error, "next_actions": steps}
+    return found
+
+
+def _spoken(entry: dict[str, Any]) -> dict[str, Any]:
+    text = entry.get("message")
+    return {**entry, "message": _plain(text)} if isinstance(text, str) else entry
+
+
+def _plain(text: str) -> str:
+    return text if "kc " in text else arguments(text)
 
 
 def _one_type(schema: dict[str, Any]) -> dict[str, Any]:

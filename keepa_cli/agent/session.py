@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from keepa_cli import ops
-from keepa_cli.agent import profiles
+from keepa_cli.agent import portable, profiles
 from keepa_cli.agent.arguments import Arguments, CallOptions, split
 from keepa_cli.agent.compact import compacted, encoded, failure, written_files
 from keepa_cli.agent.problems import bad_params
@@ -174,7 +174,7 @@ class AgentSession:
             except (Exception, SystemExit) as error:  # noqa: BLE001 - a defect must still be a well-formed answer
                 result = envelope.failed(op.name, internal_error(error))
             found = self._finished(result, key, hit=hit)
-            return found if tool is None or found["ok"] else failure(found)
+            return found if tool is None or found["ok"] else failure(portable.for_tool(found, tool.name))
 
     def _answer(
         self, op: Operation, tool: Tool | None, given: Mapping[str, Any], confirm: Confirm | None
@@ -292,6 +292,8 @@ class AgentSession:
     def _shown(self, tool: Tool | None, result: dict[str, Any], key: str) -> tuple[dict[str, Any], bytes]:
         """The answer as it is given, and its JSON."""
         clean: dict[str, Any] = self.ctx.redactor.data(dict(result))
+        if tool is not None and clean.get("warnings"):
+            clean = portable.for_tool(clean, tool.name)
         data = encoded(clean)
         if tool is None or not clean["ok"]:
             return clean, data

@@ -173,6 +173,18 @@ def test_an_inactive_tool_never_reaches_the_operation(session: AgentSession) -> 
         session.call_tool("products.get", {})
 
 
+def test_a_tool_speaks_of_arguments_and_not_of_flags(session: AgentSession) -> None:
+    error = session.call_tool("products_get", {})["error"]
+    assert "code" in error["message"] and "--" not in error["message"]
+    assert error["next_actions"] == ["Read keepa://tools/products_get"]
+    assert "--" not in str(session.call_tool("finder_query", {})["error"]["next_actions"])
+    unknown = session.call_tool("products_get", {"asin": ASIN, "nonsense": 1})["error"]
+    assert unknown["next_actions"] == ["Read keepa://tools/products_get"]
+    assert session.call("products.get", {"nonsense": 1})["error"]["next_actions"] == ["kc products get --help"]
+    missed = session.call_tool("products_get", {"asin": "B001GZ6QEC"})["error"]
+    assert any(step.startswith("kc products get") and "--record" in step for step in missed["next_actions"])
+
+
 def test_whole_numbers_may_come_with_a_point(session: AgentSession) -> None:
     assert session.call_tool("products_get", {"asin": ASIN, "max_tokens": 5.0})["ok"]
 
