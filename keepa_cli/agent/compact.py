@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import mimetypes
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from keepa_cli.agent.roots import output_folder
@@ -16,6 +17,8 @@ LIMIT = 44_000
 """Bytes of JSON: hosts refuse more than about 25,000 tokens, and a short text of it comes beside."""
 
 MOST_LINKS = 60
+MESSAGE = 54_000
+"""Bytes of a whole message without its frame and its ledger: a short answer stands in it twice."""
 
 
 FAILURE = 16_000
@@ -39,22 +42,39 @@ def compacted(result: dict[str, Any], key: str, ctx: Context, size: int | None =
         resources = [_written(result, key, ctx)]
     else:
         resources = []
-    resources += [_resource(kind, path) for kind, path in written[:MOST_LINKS]]
+    resources += linked(written, MESSAGE - 2 * min(size, LIMIT // 2) - max(0, min(size, LIMIT) - LIMIT // 2))
     found["mcp_resource_manifest"] = {"strategy": "summary_with_resource_refs", "resources": resources}
     return found
 
 
 def written_files(result: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """(kind, path) of the files that the operation wrote: its chunks and its output."""
+    """(kind, path) of the files that the operation wrote: chunks, its output, further outputs and figures."""
     data = result.get("data")
     if not isinstance(data, Mapping):
         return []
-    output, chunks = data.get("output"), data.get("chunks")
-    found = (
-        [("chunk", row.get("path")) for row in chunks if isinstance(row, Mapping)] if isinstance(chunks, list) else []
-    )
-    found += [("output", output.get("path"))] if isinstance(output, Mapping) else []
-    return [(kind, path) for kind, path in found if isinstance(path, str)]
+    found = [("chunk", path) for path in _paths(data.get("chunks"))]
+    found += [("output", path) for path in _paths([data.get("output")])]
+    for name in ("outputs", "figures"):
+        found += [("output", path) for path in _paths(data.get(name)) if Path(path).is_absolute()]
+    return list(dict.fromkeys(found)) if len(found) > 1 else found
+
+
+def _paths(rows: Any) -> list[str]:
+    """The paths of rows; a row of a report names its figures relative to the report."""
+    held = [row.get("path") for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    return [path for path in held if isinstance(path, str)]
+
+
+def linked(written: list[tuple[str, str]], room: int = LIMIT) -> list[dict[str, Any]]:
+    """Their addresses, as far as there is room for them in a message: each stands there and in its text, and has a
+    block of its own. All paths are in the data."""
+    found = []
+    for kind, path in written[:MOST_LINKS]:
+        found.append(_resource(kind, path))
+        room -= 3 * _size(found[-1]) + 100
+        if room < 0:
+            break
+    return found
 
 
 def _resource(kind: str, path: str) -> dict[str, Any]:

@@ -17,7 +17,9 @@ from keepa_cli.ops._names import DOCS_READ
 PACKAGE = Path(__file__).parents[1]
 URI = "keepa://wiki/page/"
 SCHEMA_URI = "keepa://schema/"
-OTHER_URIS = ("keepa://zread/wiki/page/", "keepa://zread/wiki/")
+OTHER_URIS = ("keepa://zread/wiki/page/", "keepa://zread/wiki/", "keepa://wiki/")
+GUIDE_URI, GUIDES = "keepa://guides/", {"cassette-promotion": "cassettes"}
+"""Guides are pages under `guides/`, but for these."""
 CURRENT = "current"
 FIRST = "index"
 ORDER = (
@@ -139,6 +141,9 @@ def _page_of(text: str) -> str:
         if text.startswith(prefix):
             name = unquote(text.removeprefix(prefix)).strip("/")
             return FIRST if name in ("", CURRENT) else name.removesuffix(".md")
+    if text.startswith(GUIDE_URI):
+        name = unquote(text.removeprefix(GUIDE_URI)).strip("/")
+        return GUIDES.get(name, GUIDE_URI.removeprefix("keepa://") + name)
     return text if text.startswith(SCHEMA_URI) else text.removesuffix(".md")
 
 

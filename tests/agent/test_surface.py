@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepa_cli.agent.compact import encoded
+from keepa_cli.agent.compact import compacted, encoded
 from keepa_cli.agent.problems import ProtocolError
 from keepa_cli.agent.prompts import PROMPTS
 from keepa_cli.agent.resources.table import RESOURCES, TEMPLATES
@@ -18,6 +18,7 @@ from keepa_cli.agent.session import AgentSession
 from keepa_cli.agent.surface import Surface
 from keepa_cli.agent.uris import encode_text
 from keepa_cli.core.context import Context
+from keepa_cli.interfaces.mcp.results import tool_result
 
 ASIN = "B0PPJ248DY"
 SURFACE = Surface()
@@ -243,3 +244,31 @@ def test_mark_read_and_writing_a_client_are_for_people(session: AgentSession) ->
             assert found["error"]["details"]["field"] in {argument, "yes"}
     assert session.call_tool("tracking_notifications", {})["ok"]
     assert session.call_tool("agent_profile_generate", {"toolset": "business"})["data"]["clients"]["cursor"]
+
+
+def test_files_that_a_call_wrote_are_linked_as_far_as_there_is_room(session: AgentSession, home: Path) -> None:
+    drawn = session.call_tool("figures_research", {"fixture": "product_B0PPJ248DY_full", "out_dir": "figures"})
+    manifest = drawn["mcp_resource_manifest"]["resources"]
+    assert {r["path"] for r in manifest} == {f["path"] for f in drawn["data"]["figures"]}
+    assert {r["mimeType"] for r in manifest} == {"image/svg+xml"}
+    [svg] = Surface().read(manifest[0]["uri"], session)
+    assert svg["mimeType"] == "image/svg+xml" and "<svg" in svg["text"]
+    report = session.call_tool("reports_build", {"fixture": "product_B0PPJ248DY_full", "out_dir": "report"})
+    linked = [r["path"] for r in report["mcp_resource_manifest"]["resources"]]
+    assert linked == [report["data"]["output"]["path"], *(o["path"] for o in report["data"]["outputs"])]
+    key = session.call_tool("products_get", {"asin": "B0PPJ248DY", "full": True, "view": "research"})["cache_key"]
+    [read] = Surface().read(f"keepa://research/{key}/figures", session)
+    figures = json.loads(read["text"])
+    assert [r["path"] for r in figures["mcp_resource_manifest"]["resources"]] == [f["path"] for f in figures["figures"]]
+
+
+@pytest.mark.parametrize("rows", [0, 100, 250, 2000])
+@pytest.mark.parametrize("folder", ["a", "a" * 200])
+def test_a_message_with_many_files_stays_within_the_limit(session: AgentSession, rows: int, folder: str) -> None:
+    figures = [{"path": str(session.ctx.cwd / folder / f"{n}.svg"), "name": str(n)} for n in range(70)]
+    data = {"figures": figures, "rows": ["x" * 100] * rows}
+    found = tool_result(
+        compacted({"ok": True, "command": "figures.research", "data": data}, "figures.research:1", session.ctx)
+    )
+    assert found["structuredContent"]["mcp_resource_manifest"]["resources"]
+    assert len(json.dumps(found)) < 60_000

@@ -65,3 +65,17 @@ def test_what_is_not_there_is_refused(cli: Any, args: list[str]) -> None:
 def test_a_page_leads_to_the_next(cli: Any) -> None:
     assert data(cli("--json", "docs", "read", "index"))["next_page"] == "quickstart"
     assert "Did you mean quickstart?" in cli("docs", "read", "quickstrat").stderr
+
+
+@pytest.mark.parametrize(
+    ("uri", "page"),
+    [
+        ("keepa://wiki/current", "index"),
+        ("keepa://zread/wiki/current", "index"),
+        ("keepa://wiki/page/quickstart", "quickstart"),
+        ("keepa://guides/categories", "guides/categories"),
+        ("keepa://guides/cassette-promotion", "cassettes"),
+    ],
+)
+def test_pages_are_read_by_the_addresses_of_their_resources(cli: Any, uri: str, page: str) -> None:
+    assert data(cli("--json", "docs", "read", "--uri", uri))["page"] == page
