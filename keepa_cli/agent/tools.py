@@ -50,6 +50,52 @@ TABLE: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "tracking_notifications": ("Tracking: notifications", ("tracking-readonly",)),
 }
 """Title and toolsets of every tool, in the order in which they are listed."""
+DATA, COMPUTE, FILTER, OUTPUT_FILES = "DATA", "COMPUTE", "FILTER", "OUTPUT"
+KINDS: Mapping[str, Mapping[str, str]] = {
+    DATA: {
+        "products_get": "products as views",
+        "categories_search": "categories by words",
+        "categories_products": "best ASINs of a category",
+        "sellers_get": "sellers",
+        "bestsellers_get": "ASINs by rank",
+        "topsellers_list": "seller ids by rank",
+        "docs_index": "pages to read, in order",
+        "docs_read": "one page",
+        "context_policy": "mode, limits, folders",
+        "tracking_list": "trackings",
+        "tracking_list_names": "names of lists",
+        "tracking_get": "one tracking",
+        "tracking_notifications": "notifications",
+    },
+    COMPUTE: {
+        "products_compare": "rows to compare",
+        "workflow_plan": "steps with prices",
+        "find_fast_movers": "products by velocity",
+        "inventory_audit": "products by stock risk",
+        "market_opportunity": "products by score",
+        "research_graph_merge": "one graph",
+        "audit_cost": "the price of a call",
+    },
+    FILTER: {
+        "categories_finder_selection": "a selection",
+        "finder_query": "ASINs that match",
+        "deals_query": "deals that match",
+        "resolve_research_target": "what words mean",
+        "query_research_context": "what is here on it",
+    },
+    OUTPUT_FILES: {
+        "agent_profile_generate": "a client's configuration",
+        "research_brief_export": "brief with evidence",
+        "reports_build": "report with figures",
+        "figures_research": "SVG and its data",
+        "browse_snapshot": "pages of a site",
+        "cassettes_sanitize": "a clean cassette",
+        "cassettes_promote": "fixture and evidence",
+        "cassettes_promote_and_verify": "fixture and verdicts",
+    },
+}
+"""What agents plan with: the part that a tool plays, and what comes back. In few words: hosts read them all."""
+_PLAYS = {name: (kind, returns) for kind, named in KINDS.items() for name, returns in named.items()}
 STARTERS = (
     "context_policy", "resolve_research_target", "query_research_context", "workflow_plan", "products_get",
     "products_compare", "categories_search", "docs_index",
@@ -205,11 +251,12 @@ class Tool:
     def x_keepa(self, profile: Profile) -> dict[str, Any]:
         """What the contract adds to a tool; hosts that drop unknown keys find a copy in `_meta`."""
         reason = inactive_reason(self, profile)
+        kind, returns = _PLAYS[self.name]
         return {
             "service_command": self.op.name,
             "groups": list(self.groups),
-            "category": self.name.partition("_")[0],
-            "returns": self.op.returns or self.op.name,
+            "category": kind,
+            "returns": returns,
             "active": reason is None,
             "inactive_reason": reason,
             "workflow_runtime": self.takes_runtime,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from keepa_cli.agent.profiles import ALL, PROFILES, TOOLSETS
-from keepa_cli.agent.tools import LONG, STARTERS, TABLE, of_toolset, tools
+from keepa_cli.agent.tools import KINDS, LONG, STARTERS, TABLE, of_toolset, tools
 
 FOUND = tools()
 ANY = PROFILES["live_read_allowed"]
@@ -89,6 +89,15 @@ def test_x_keepa_stands_at_both_places_whole() -> None:
         assert set(listed["x-keepa"]) == {
             "service_command", "groups", "category", "returns", "active", "inactive_reason", "workflow_runtime",
         }  # fmt: skip
+
+
+def test_an_agent_can_plan_by_category_and_returns() -> None:
+    assert {name for named in KINDS.values() for name in named} == set(TABLE)
+    assert sum(map(len, KINDS.values())) == len(TABLE)
+    for tool in FOUND.values():
+        told = tool.x_keepa(ANY)
+        assert told["category"] in {"DATA", "COMPUTE", "FILTER", "OUTPUT"}
+        assert told["returns"] not in {tool.name, tool.op.name} and len(told["returns"]) <= 30
 
 
 def test_everything_an_operation_takes_can_be_given_to_its_tool() -> None:
