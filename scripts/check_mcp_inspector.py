@@ -2,21 +2,25 @@
 
     python scripts/check_mcp_inspector.py [--require]
 
-The Inspector lints every tool schema (no warning is let through), lists, calls, reads and gets; the client lists
-everything, calls every tool once rightly and once wrongly, reads every resource and an address of every template, runs
-a task and gets every prompt. Without Node nothing runs, which is an error with --require only. The first run fetches
-both with npm (kept below build/).
+The Inspector lints every tool schema (no warning is let through), lists everything, calls every tool, reads every
+resource and an address of every template that needs no earlier answer (each of its commands is a session of its own),
+and gets every prompt. The client does the same in one session with all templates, calls every tool wrongly too, and
+runs a task. Without Node nothing runs, which is an error with --require only. The first run fetches both with npm (kept
+below build/).
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +30,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from mcptools import node, serving
 
-from tests.support.tool_arguments import CALLS, prepare
+from keepa_cli.agent.prompts import PROMPTS
+from keepa_cli.agent.resources.table import RESOURCES
+from keepa_cli.agent.uris import encode_text
+from tests.support.tool_arguments import CALLS, FULL, prepare
 
 SECONDS = 180
 WHOLE = ("--toolset", "all")
@@ -69,10 +76,41 @@ LOOKS = (
 )
 
 
+def _evident() -> str:
+    """A recording that the evidence names."""
+    with (node.REPO / "evidence" / "manifest.csv").open(encoding="utf-8", newline="") as rows:
+        return next(csv.DictReader(rows))["logical_path"]
+
+
+STANDING = (
+    "schema/products-agent-view", f"fixtures/{FULL}", f"cassettes/{FULL}", f"asin/{RECORDED}/fixture",
+    f"cache-key/products.get/{encode_text(json.dumps({'asin': RECORDED}))}",
+    f"workflow/{encode_text(json.dumps({'name': 'product-research', 'asin': [RECORDED]}))}/policy",
+    "graphs/kettles", "toolsets/research", "tools/products_get", "prompts/product_research", "wiki/page/quickstart",
+    f"evidence/{encode_text(_evident())}",
+    f"output/{encode_text('product.json')}", f"chunk/{encode_text('product.json')}",
+)  # fmt: skip
+"""Below keepa://: an address of every template that needs no earlier answer."""
+
+
+def every_look() -> Iterator[Look]:
+    """Every tool, resource and prompt, and what stands below templates."""
+    for name, arguments in CALLS.items():
+        pairs = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in arguments.items()]
+        given = [part for pair in pairs for part in ("--tool-arg", pair)]
+        yield Look(("--method", "tools/call", "--tool-name", name, *given), shows='"ok": true')
+    for uri in [*(r.uri for r in RESOURCES), *(f"keepa://{path}" for path in STANDING)]:
+        yield Look(("--method", "resources/read", "--uri", uri), shows=f'"uri": "{uri}"')
+    for name, prompt in PROMPTS.items():
+        given = [part for a in prompt.arguments if a.required for part in ("--prompt-args", f"{a.name}={RECORDED}")]
+        yield Look(("--method", "prompts/get", "--prompt-name", name, *given), shows="messages")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--require", action="store_true", help="not being able to run is a failure")
     given = parser.parse_args()
+    looks = [*LOOKS, *every_look()]
     try:
         binary = node.node()
     except node.Missing as missing:
@@ -82,11 +120,11 @@ def main() -> int:
         env = node.environment(home)
         command = [sys.executable, *serving.KEEPA, *WHOLE]
         work = _work(home / "stdio")
-        failed = _looks("stdio", binary, ["--", *command], env, work)
+        failed = _looks(looks, "stdio", binary, ["--", *command], env, work)
         failed += _client("stdio", binary, {"command": command[0], "args": command[1:], "env": env}, env, work)
         work = _work(home / "http")
         with serving.serving([*serving.KEEPA, *WHOLE, "--http", "--port", "0"], env, work) as served:
-            failed += _looks("HTTP", binary, ["--transport", "http", "--server-url", served.address], env, work)
+            failed += _looks(looks, "HTTP", binary, ["--transport", "http", "--server-url", served.address], env, work)
             failed += _client("HTTP", binary, {"url": served.address}, env, work)
     return int(bool(failed))
 
@@ -98,19 +136,26 @@ def _work(folder: Path) -> Path:
     return folder
 
 
-def _looks(transport: str, binary: Path, target: list[str], env: Mapping[str, str], home: Path) -> int:
-    began, failed = time.monotonic(), 0
-    for look in LOOKS:
+def _looks(
+    looks: Sequence[Look], transport: str, binary: Path, target: list[str], env: Mapping[str, str], home: Path
+) -> int:
+    began = time.monotonic()
+
+    def wrong(look: Look) -> str:
         command = [str(binary), str(node.INSPECTOR), "--cli", *look.arguments, *target]
         done = _run(command, env, home)
         linted = "--strict" not in look.arguments or not done.stderr.strip()
-        if done.returncode != look.code or look.shows not in done.stdout + done.stderr or not linted:
-            failed += 1
-            print(f"FAILED Inspector over {transport}, exit {done.returncode}: {' '.join(look.arguments)}")
-            print(done.stdout[-1000:], done.stderr[-2000:], sep="\n")
-    held = len(LOOKS) - failed
-    print(f"{'FAILED' if failed else 'ok    '} Inspector over {transport}: {held} of {len(LOOKS)}, {_since(began)}")
-    return failed
+        if done.returncode == look.code and look.shows in done.stdout + done.stderr and linted:
+            return ""
+        said = f"{done.stdout[-1000:]}\n{done.stderr[-2000:]}"
+        return f"FAILED Inspector over {transport}, exit {done.returncode}: {' '.join(look.arguments)}\n{said}"
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as several:
+        failed = [text for text in several.map(wrong, looks) if text]
+    print(*failed, sep="\n", end="\n" if failed else "")
+    held = len(looks) - len(failed)
+    print(f"{'FAILED' if failed else 'ok    '} Inspector over {transport}: {held} of {len(looks)}, {_since(began)}")
+    return len(failed)
 
 
 def _client(transport: str, binary: Path, target: Mapping[str, object], env: Mapping[str, str], home: Path) -> int:

@@ -16,11 +16,26 @@ sys.path.insert(0, str(REPO / "scripts"))
 import check_mcp_performance as performance  # noqa: E402
 import check_mcp_surface as gate  # noqa: E402
 import summarize_mcp_performance as summary  # noqa: E402
+from devtools import commands  # noqa: E402
 
 
 def test_clients_see_what_the_snapshot_says() -> None:
     changed = list(gate.differences(gate.stored(), gate.surface()))
     assert not changed, "python scripts/check_mcp_surface.py --update, if this is meant:\n" + "\n".join(changed)
+
+
+def test_every_gate_runs_and_only_those_with_node_can_require_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: dict[str, list[Any]] = {}
+
+    def run(command: list[Any], **_: Any) -> int:
+        ran[Path(command[1]).name] = command[2:]
+        return int(command[1].name == "check_mcp_surface.py")
+
+    monkeypatch.setattr(commands, "ensure", lambda *_, **__: "python")
+    monkeypatch.setattr(commands, "run", run)
+    assert commands.gates(["--require"]) == 1
+    assert set(ran) == set(commands.GATES)
+    assert {name for name, given in ran.items() if given == ["--require"]} == commands.NODE_GATES
 
 
 def _argument(found: dict[str, Any]) -> dict[str, Any]:
