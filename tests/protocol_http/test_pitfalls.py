@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -20,6 +21,15 @@ from tests.protocol_http.test_token import served
 from tests.support.mcp_http import INITIALIZE, Client, Reply
 
 IDS = itertools.count(100)
+IMPATIENT = """
+from dataclasses import replace
+from keepa_cli.interfaces.mcp import http
+rules_for = http.rules_for
+http.rules_for = lambda *args, **more: replace(rules_for(*args, **more), idle=0.4)
+from keepa_cli.cli import main
+main()
+"""
+"""A server that waits 0.4 seconds where it usually waits an hour."""
 
 
 @pytest.fixture(scope="module")
@@ -220,3 +230,15 @@ def test_pitfall_25_warnings_go_to_stderr_only(clean_env: dict[str, str], home: 
         child.terminate()
         out, err = child.communicate(timeout=20)
         assert "stray warning" in err and "stray warning" not in out
+
+
+def test_pitfall_16_an_idle_session_ends_with_404_and_the_client_opens_another(tmp_path: Path) -> None:
+    own = Home(tmp_path / "own")
+    with served(own.env, own.work, program=["-c", IMPATIENT]) as (_, client):
+        idle, used = client.opened(), client.opened()
+        until = time.monotonic() + 1.2
+        while time.monotonic() < until:
+            assert used.ask("ping").status == 200
+            time.sleep(0.1)
+        assert idle.ask("ping").status == 404
+        assert client.opened().ask("ping").status == 200
