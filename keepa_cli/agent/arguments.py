@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from keepa_cli.agent.tools import EVERY_CALL, REMOTE_CALL, RUNTIME
+from keepa_cli.agent.tools import EVERY_CALL, REMOTE_CALL, RUNTIME, RUNTIME_CALL
 from keepa_cli.core.errors import KeepaCliError, Kind
-from keepa_cli.core.registry import Operation
+from keepa_cli.core.registry import Arg, Operation
 
 _TYPES: Mapping[str, tuple[type, ...]] = {"string": (str,), "boolean": (bool,), "integer": (int,)}
+_ANY_TEXT: Mapping[str, Any] = {"type": "string"}
 NULL_WORDS = frozenset({"null"})
 
 
@@ -49,11 +50,10 @@ def split(op: Operation, given: Mapping[str, Any], *, runtime: bool) -> Argument
     options: dict[str, Any] = {}
     problems: list[dict[str, Any]] = []
     for name, value in given.items():
-        if value is None:
+        if value is None or (_is_null_word(value) and not _takes_text(own.get(name), name)):
             continue
         if name in own:
-            if not (_is_null_word(value) and own[name].type is not str):
-                found.params[name] = value
+            found.params[name] = value
         elif runtime and name in RUNTIME:
             found.runtime[name] = value
         elif name in EVERY_CALL or (name in REMOTE_CALL and (op.remote or op.passes_mode)):
@@ -88,6 +88,14 @@ def _option(options: dict[str, Any], name: str, value: Any) -> Iterable[dict[str
 
 def _is_null_word(value: Any) -> bool:
     return isinstance(value, str) and value.strip() in NULL_WORDS
+
+
+def _takes_text(arg: Arg | None, name: str) -> bool:
+    """Whether any text may stand for that name: "null" is one then. A list, a number or one of several words is not."""
+    if arg is not None:
+        return arg.type is str and not (arg.many or arg.choices)
+    schema = {**EVERY_CALL, **REMOTE_CALL, **RUNTIME_CALL}.get(name, _ANY_TEXT)
+    return schema["type"] == "string" and "enum" not in schema
 
 
 def _refused(op: Operation, problems: list[dict[str, Any]]) -> KeepaCliError:

@@ -10,12 +10,15 @@ from urllib.parse import quote
 import pytest
 
 from keepa_cli.agent import prompts
+from keepa_cli.agent.arguments import split
 from keepa_cli.agent.cursors import Pager
 from keepa_cli.agent.problems import ProtocolError, bad_params
 from keepa_cli.agent.session import AgentSession
 from keepa_cli.agent.surface import Surface
+from keepa_cli.agent.tools import tools
 from keepa_cli.core.context import Context
 from keepa_cli.interfaces.jsonl import answer
+from tests.support.tool_arguments import CALLS
 
 
 @pytest.fixture
@@ -99,3 +102,22 @@ def test_parts_of_an_answer_have_no_parts_of_their_own(session: AgentSession) ->
     for part in ("brief/x", "graph/x"):
         with pytest.raises(ProtocolError):
             Surface().read(f"keepa://research/{key}/{part}", session)
+
+
+@pytest.mark.parametrize("word", ["null", " null "])
+@pytest.mark.parametrize("name", list(CALLS))
+def test_the_word_null_stands_for_nothing_where_no_text_is_taken(session: AgentSession, name: str, word: str) -> None:
+    tool = tools()[name]
+    own = {a.name: a for a in tool.op.args}
+    schema = tool.input_schema["properties"]
+    free = {n for n, s in schema.items() if s.get("type") == "string" and not (n in own and own[n].choices)}
+    enumerated = set() if "profile" in own else {"profile"}
+    given = dict.fromkeys((set(schema) - free | enumerated) - set(CALLS[name]), word)
+    asked = split(tool.op, {**CALLS[name], **given}, runtime=tool.takes_runtime)
+    plain = split(tool.op, CALLS[name], runtime=tool.takes_runtime)
+    assert asked == plain
+
+
+def test_the_word_null_is_a_text_where_texts_are_taken(session: AgentSession) -> None:
+    found = session.call_tool("resolve_research_target", {"text": "null"})
+    assert found["ok"] and found["data"]["candidates"][0]["kind"] == "keyword"

@@ -179,3 +179,9 @@ def test_a_program_without_a_stream_ends_quietly(own: Home, mode: str, closed: s
     found = subprocess.run(command, shell=True, capture_output=True, env=own.env, cwd=own.work, timeout=30, check=False)
     assert (found.returncode, found.stderr) == (0, b"")
     assert bool(found.stdout) is (closed == "2>&-")
+
+
+@pytest.mark.parametrize(("version", "told"), [("2024-11-05", False), ("2025-06-18", False), ("2025-11-25", True)])
+def test_tasks_are_told_to_clients_of_the_version_that_has_them(own: Home, version: str, told: bool) -> None:
+    with own.pipe(opened=False) as pipe:
+        assert ("tasks" in pipe.open(version)["result"]["capabilities"]) is told

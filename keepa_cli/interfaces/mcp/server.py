@@ -18,6 +18,7 @@ from keepa_cli.interfaces.mcp.consent import asker
 from keepa_cli.interfaces.mcp.core import ALONE, STATELESS, Core
 from keepa_cli.interfaces.mcp.tasks import TaskServer, add_tasks
 
+WITH_TASKS = "2025-11-25"
 NAME, TITLE = "keepa_mcp", "Keepa"
 INSTRUCTIONS = (
     "Keepa's Amazon price, rank and offer data. Answers come from recordings unless the server was started with "
@@ -120,10 +121,12 @@ def _quiet(core: Core) -> Any:
 
 
 def _lifted(core: Core) -> Any:
-    """Put back what the SDK's models drop from a finished list of tools."""
+    """Put back what the SDK's models drop from a finished list of tools; tell of tasks only those who know them."""
 
     async def middleware(ctx: Any, call_next: Next) -> Any:
         found = await call_next(ctx)
+        if ctx.method == "initialize" and isinstance(found, dict) and found.get("protocolVersion") != WITH_TASKS:
+            found.get("capabilities", {}).pop("tasks", None)
         if ctx.method == "tools/list" and isinstance(found, dict):
             for entry in found.get("tools", []):
                 entry["x-keepa"] = (entry.get("_meta") or {}).get("x-keepa")
