@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from keepa_cli.agent.portable import TEXT_OR_LIST
 from keepa_cli.agent.tools import EVERY_CALL, REMOTE_CALL, RUNTIME, RUNTIME_CALL
 from keepa_cli.core.errors import KeepaCliError, Kind
 from keepa_cli.core.registry import Arg, Operation
@@ -93,7 +94,8 @@ def _is_null_word(value: Any) -> bool:
 def _takes_text(arg: Arg | None, name: str) -> bool:
     """Whether any text may stand for that name: "null" is one then. A list, a number or one of several words is not."""
     if arg is not None:
-        return arg.type is str and not (arg.many or arg.choices)
+        listed = arg.many and arg.name not in TEXT_OR_LIST
+        return arg.type is str and not (listed or arg.choices)
     schema = {**EVERY_CALL, **REMOTE_CALL, **RUNTIME_CALL}.get(name, _ANY_TEXT)
     return schema["type"] == "string" and "enum" not in schema
 
