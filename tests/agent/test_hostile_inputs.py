@@ -12,6 +12,7 @@ import pytest
 from keepa_cli.agent import prompts
 from keepa_cli.agent.arguments import split
 from keepa_cli.agent.cursors import Pager
+from keepa_cli.agent.portable import TEXT_OR_LIST
 from keepa_cli.agent.problems import ProtocolError, bad_params
 from keepa_cli.agent.session import AgentSession
 from keepa_cli.agent.surface import Surface
@@ -111,6 +112,7 @@ def test_the_word_null_stands_for_nothing_where_no_text_is_taken(session: AgentS
     own = {a.name: a for a in tool.op.args}
     schema = tool.input_schema["properties"]
     free = {n for n, s in schema.items() if s.get("type") == "string" and not (n in own and own[n].choices)}
+    free |= TEXT_OR_LIST
     enumerated = set() if "profile" in own else {"profile"}
     given = dict.fromkeys((set(schema) - free | enumerated) - set(CALLS[name]), word)
     asked = split(tool.op, {**CALLS[name], **given}, runtime=tool.takes_runtime)
