@@ -123,9 +123,12 @@ class AgentSession:
         return kept.envelope() if kept else None
 
     def key_of(self, command: str, params: Mapping[str, Any]) -> str:
-        """The cache key that a call would have. Raises KeepaCliError for what cannot be called."""
+        """The cache key that a call would have: of the tool where there is one. Raises KeepaCliError for what cannot be
+        called."""
         op = ops.find(command)
         asked = split(op, params, runtime=False)
+        tool = tools().get(op.tool or "")
+        asked.params = asked.params if tool is None else _defaults(tool, asked.params)
         return self._key(op, asked, self.profile)[0]
 
     @property
@@ -193,7 +196,11 @@ class AgentSession:
         key, bound = self._key(op, asked, profile)
         kept = self._kept(op, key, asked.options, {name: bound[name] for name in said})
         if kept is not None:
-            return asked.options.from_cache or key, True, _resolved(kept, resolution)
+            key = asked.options.from_cache or key
+            held = kept.envelope()
+            if tool is not None and kept.packed:  # a resource may have asked for it, and takes it whole
+                held = compacted(held, key, self.ctx)
+            return key, True, _resolved(held, resolution)
         result = self._run(op, asked, profile, confirm)
         shown, data = self._shown(tool, result, key)
         if result["ok"] and op.effect != "write_remote" and not asked.options.dry_run:
@@ -264,7 +271,7 @@ class AgentSession:
         named = options.idempotency_key  # whether it was used for another request is for the ledger to say
         return found if named is None else found | {"idempotency_key": named}
 
-    def _kept(self, op: Operation, key: str, options: CallOptions, said: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def _kept(self, op: Operation, key: str, options: CallOptions, said: Mapping[str, Any]) -> Kept | None:
         """An earlier answer to this call, or the one that `from_cache` names: then it agrees with all that was said."""
         found: Kept | None
         if options.from_cache is not None:
@@ -274,7 +281,7 @@ class AgentSession:
         if found is None or found.wrote:
             return None
         self.cache.hits += 1
-        return found.envelope()
+        return found
 
     def _named(self, op: Operation, key: str, options: CallOptions, said: Mapping[str, Any]) -> Kept:
         found = self.cache.get(key)

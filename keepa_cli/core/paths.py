@@ -84,8 +84,7 @@ def _step(value: Any, part: str | int) -> Any:
 def render(parts: tuple[str | int, ...]) -> str:
     """The canonical spelling of a path."""
     return "$" + "".join(
-        f"[{p}]" if isinstance(p, int) else f".{p}" if _PLAIN_NAME.fullmatch(p) else f"[{json.dumps(p)}]"
-        for p in parts
+        f"[{p}]" if isinstance(p, int) else f".{p}" if _PLAIN_NAME.fullmatch(p) else f"[{json.dumps(p)}]" for p in parts
     )
 
 

@@ -213,6 +213,8 @@ def _serves(op: Operation, kept: dict[str, Any], now: float, ttl: int) -> bool:
 
 
 def _path(ctx: Context, given: str | None) -> Path:
+    if given and not given.isprintable():
+        raise invalid("A path holds no control or half characters.", field="cache_path", value=ascii(given)[:200])
     return ctx.cwd / (Path(given).expanduser() if given else configured_path(ctx.settings))
 
 

@@ -80,7 +80,7 @@ def test_every_prompt_renders_and_names_what_it_lacks(name: str) -> None:
 
 
 def test_an_earlier_answer_can_be_read_again(session: AgentSession) -> None:
-    key = session.call("products.get", {"asin": ASIN})["cache_key"]
+    key = session.call_tool("products_get", {"asin": ASIN})["cache_key"]
     audit = data(f"keepa://research/{key}", session)
     assert audit["command"] == "products.get"
     assert audit["provenance"]["mode"] == "replay"
@@ -218,6 +218,20 @@ def test_a_large_resource_is_cut_and_says_where_all_of_it_is(session: AgentSessi
     assert found["truncated"]
     (link,) = found["mcp_resource_manifest"]["resources"]
     assert len(json.loads(text(link["uri"], session))["data"]["research_graph"]["nodes"]) == 2000
+
+
+def test_what_a_resource_asked_for_whole_is_cut_for_a_tool(session: AgentSession) -> None:
+    rows = [{"id": f"n{i}", "label": "x" * 90} for i in range(2000)]
+    key = data(f"keepa://cache-key/docs.index/{encode_text('{}')}", session)["cache_key"]
+    session.cache.put(key, "docs.index", encoded({"ok": True, "command": "docs.index", "data": {"pages": rows}}))
+    found = session.call_tool("docs_index", {})
+    assert found["cache_hit"] and len(json.dumps(found)) < 60_000
+    assert found["data"]["truncated"]
+
+
+def test_the_key_told_for_a_call_is_that_of_the_tool(session: AgentSession) -> None:
+    told = data(f"keepa://cache-key/products.get/{encode_text(json.dumps({'asin': ASIN}))}", session)
+    assert told["cache_key"] == session.call_tool("products_get", {"asin": ASIN})["cache_key"]
 
 
 def test_views_keep_to_the_schemas_that_are_told(session: AgentSession) -> None:

@@ -76,7 +76,7 @@ def common_options(*, root: bool = False) -> list[click.Parameter]:
         ),
         CommonOption(["--yes", "yes"], is_flag=True, help="Consent to the cost or the write."),
         CommonOption(["--max-tokens", "max_tokens"], type=click.IntRange(0), metavar="N", help="Refuse a higher cost."),
-        CommonOption(["--quote-token", "quote_token"], metavar="TOKEN", help="Consent to exactly the quoted call."),
+        CommonOption(["--quote-token", "quote_token"], metavar="TOKEN", help="With --yes: consent to this quote only."),
         CommonOption(
             ["--idempotency-key", "idempotency_key"],
             metavar="KEY",

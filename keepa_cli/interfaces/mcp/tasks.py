@@ -97,6 +97,8 @@ class Tasks:
 
     def _close(self, task: Task, status: str) -> None:
         task.status, task.updated = status, self._core.ctx.now()
+        if status == "completed":
+            task.message = ""  # what it did last says nothing any more
         task.done.set()
 
     def get(self, session: str, ident: Any) -> Task:
