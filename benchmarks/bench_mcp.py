@@ -20,7 +20,7 @@ from keepa_cli.cassettes.names import file_name
 from keepa_cli.keepa.wire import WireRequest
 
 STARTS, ROUNDS, PINGS = 15, 60, 300
-CLIENTS, REQUESTS, TURNS = 8, 60, 9
+CLIENTS, REQUESTS, TURNS = 8, 60, 21
 SMALL, LARGE = "B0PPJ248DY", "B0LARGES01"
 HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 

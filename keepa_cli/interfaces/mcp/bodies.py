@@ -74,6 +74,10 @@ class Message:
     opening: bool = False
 
 
+SHALLOW = 100
+"""With fewer brackets nothing is nested too deeply for the SDK, which takes 200 levels."""
+
+
 def message_of(body: bytes, *, dual: bool) -> Message:
     """The message that a body holds. Raises for what is no JSON-RPC message."""
     from keepa_cli.interfaces.mcp.frames import OPENING, is_modern
@@ -95,9 +99,11 @@ def message_of(body: bytes, *, dual: bool) -> Message:
 
 def _sent(found: Any, ident: Any) -> bytes:
     """The message for the reader of the SDK, which knows no half characters and less depth than ours."""
+    body = json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")
+    if body.count(b"{") + body.count(b"[") < SHALLOW:
+        return body
     import pydantic_core
 
-    body = json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")
     try:
         pydantic_core.from_json(body)
     except ValueError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from typing import Any, ClassVar
 
 import h11
@@ -14,8 +13,14 @@ HEAD_SECONDS = 10.0
 """The head of a request that is not there by then is not waited for."""
 MOST_CONNECTIONS = 512
 LONGEST_HEAD = 64 << 10
-LOOSE = re.compile(rb"(?<!\r)\n|\r(?!\n)|\r\n[ \t]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-"""Line ends, continued lines and marks that one server reads in one way and the next in another."""
+_PLAIN = bytes([9, 10, 13, *range(0x20, 0x7F), *range(0x80, 0x100)])
+
+
+def is_loose(lines: bytes | bytearray) -> bool:
+    """Whether there are line ends, continued lines or marks that not every server reads alike."""
+    ends = lines.count(b"\r\n")
+    odd = lines.count(b"\r") != ends or lines.count(b"\n") != ends or lines.translate(None, _PLAIN)
+    return bool(odd) or b"\r\n " in lines or b"\r\n\t" in lines
 
 
 class StrictBuffer(ReceiveBuffer):
@@ -25,7 +30,7 @@ class StrictBuffer(ReceiveBuffer):
         if not self._data.startswith(b"\r\n"):
             end = self._data.find(b"\r\n\r\n", 0, LONGEST_HEAD + 4)
             lines = self._data[:end] if end >= 0 else self._data.rstrip(b"\r")
-            if LOOSE.search(lines):
+            if is_loose(lines):
                 raise h11.RemoteProtocolError("loose line ends")
             if len(lines) > LONGEST_HEAD:
                 raise h11.RemoteProtocolError("the head is too long")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -125,10 +125,11 @@ class Guard:
         scope["headers"] = headers.completed(len(message.body) if method == "POST" else None, stateless=modern)
         book = partial(self._book, ident=ident, method=method)
         answer = Answer(send, cors, scope, book, opening=message.opening and ident is None and not modern)
-        async with AsyncExitStack() as stack:
+        with ExitStack() as stack:
             if ident is not None:
                 stack.enter_context(self.rooms.using(ident))
-                await stack.enter_async_context(self._asked(ident, message.ident))
+                if message.ident is not None:
+                    stack.callback(await self._alone(ident, message.ident))
             elif message.opening and not modern:
                 await self._make_room()
                 stack.enter_context(self.rooms.opening())
@@ -138,13 +139,9 @@ class Guard:
                 if answer.session is not None and ident is None and not answer.whole:
                     await self._end(answer.session)
 
-    @asynccontextmanager
-    async def _asked(self, session: str, ident: str | int | None) -> AsyncIterator[None]:
-        """A request is being answered. A second one of its id would take its answer, and neither client would get
-        one; the SDK holds "7" and 7 for one id."""
-        if ident is None:
-            yield
-            return
+    async def _alone(self, session: str, ident: str | int) -> Callable[[], None]:
+        """A request is being answered, until what this returns is called. A second one of its id would take its answer,
+        and neither client would get one; the SDK holds "7" and 7 for one id."""
         key = (session, str(ident))
         while (earlier := self.under_way.get(key)) is not None:
             try:
@@ -152,11 +149,12 @@ class Guard:
             except TimeoutError:
                 raise Refused(400, "A request of this id is being answered.", INVALID_REQUEST, ident) from None
         ended = self.under_way[key] = asyncio.Event()
-        try:
-            yield
-        finally:
+
+        def end() -> None:
             del self.under_way[key]
             ended.set()
+
+        return end
 
     def _is_modern(self, headers: Headers) -> bool:
         """Whether a request belongs to the protocol without handshake and sessions."""
