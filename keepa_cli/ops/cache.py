@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -213,9 +214,16 @@ def _serves(op: Operation, kept: dict[str, Any], now: float, ttl: int) -> bool:
 
 
 def _path(ctx: Context, given: str | None) -> Path:
-    if given and not given.isprintable():
-        raise invalid("A path holds no control or half characters.", field="cache_path", value=ascii(given)[:200])
+    if given and not _is_path(given):
+        raise invalid("No file can have that name.", field="cache_path", value=ascii(given)[:200])
     return ctx.cwd / (Path(given).expanduser() if given else configured_path(ctx.settings))
+
+
+def _is_path(text: str) -> bool:
+    try:
+        return b"\x00" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def _opened(ctx: Context, given: str | None) -> ResponseCache | None:

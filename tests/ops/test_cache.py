@@ -257,3 +257,10 @@ def test_keys_are_shown_though_they_are_called_keys(cli: Any) -> None:
     words = ("cache", "explain-key", "--endpoint", "/product", "--param", "domain=1", "--param", "asin=B000000001")
     found = json.loads(cli("--json", *words).stdout)["data"]
     assert found["cache_key"] == "cache:335d95026bc587b614c00fc0e5cc5105" and found["cache_key"] in cli(*words).stdout
+
+
+@pytest.mark.parametrize("path", ["\ud800", "a\x00b", "~\ud800/x"])
+def test_what_cannot_be_a_path_is_refused(home: Path, path: str) -> None:
+    found = run(ops.find("cache.stats"), {"cache_path": path}, Context(env={}, cwd=home))
+    assert found["error"]["kind"] == "invalid_arguments"
+    assert found["error"]["details"]["field"] == "cache_path"
