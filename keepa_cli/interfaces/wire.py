@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 CHUNK = 1 << 16
 
@@ -66,6 +66,18 @@ def lines(read: Callable[[int], bytes], limit: int) -> Iterator[bytes | TooLong]
                 skipping = True
     if held.strip() and not skipping:
         yield bytes(held)
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(text)
+
+
+_READ = json.JSONDecoder(parse_constant=_no_number).decode
+
+
+def strict_json(data: bytes) -> Any:
+    """What a frame holds. Raises ValueError for what is no JSON in UTF-8, NaN and Infinity among it."""
+    return _READ(data.decode("utf-8-sig"))
 
 
 def encode(value: Any) -> bytes:

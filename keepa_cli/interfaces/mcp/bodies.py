@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from keepa_cli.agent.problems import INVALID_REQUEST, PARSE_ERROR
 from keepa_cli.interfaces.mcp.headers import Headers
 from keepa_cli.interfaces.mcp.replies import Event, Receive, Refused
+from keepa_cli.interfaces.wire import strict_json
 
 BODY_LIMIT = 4 << 20
 BODY_SECONDS = 30.0
@@ -83,7 +84,7 @@ def message_of(body: bytes, *, dual: bool) -> Message:
     from keepa_cli.interfaces.mcp.frames import OPENING, is_modern
 
     try:
-        found = json.loads(body.decode("utf-8-sig"), parse_constant=_no_number)
+        found = strict_json(body)
     except (ValueError, RecursionError):
         raise Refused(400, "Parse error", PARSE_ERROR) from None
     _check(found)
@@ -109,10 +110,6 @@ def _sent(found: Any, ident: Any) -> bytes:
     except ValueError:
         raise Refused(400, "The message is nested too deeply.", INVALID_REQUEST, ident) from None
     return body
-
-
-def _no_number(text: str) -> NoReturn:
-    raise ValueError(text)
 
 
 def _check(found: Any) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any, NoReturn
+from typing import Any
 
 import mcp_types as types
 
 from keepa_cli.agent.problems import INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
-from keepa_cli.interfaces.wire import TooLong, encode
+from keepa_cli.interfaces.wire import TooLong, encode, strict_json
 
 LONGEST_METHOD = 200
 LATEST_HANDSHAKE = "2025-11-25"
@@ -70,7 +69,7 @@ def _object(line: bytes | TooLong) -> dict[str, Any]:
     if isinstance(line, TooLong):
         raise BadFrame(PARSE_ERROR, "Parse error", reason="the line is too long")
     try:
-        found = json.loads(line.decode("utf-8-sig"), parse_constant=_no_number)
+        found = strict_json(line)
     except (ValueError, RecursionError):
         raise BadFrame(PARSE_ERROR, "Parse error") from None
     if not isinstance(found, dict):
@@ -95,10 +94,6 @@ def _response(found: dict[str, Any]) -> Any:
     except ValueError:
         error = types.ErrorData(code=INVALID_REQUEST, message="Invalid Request")
         return types.JSONRPCError(jsonrpc="2.0", id=found["id"], error=error)
-
-
-def _no_number(text: str) -> NoReturn:
-    raise ValueError(text)
 
 
 def dump(message: Any) -> bytes:
