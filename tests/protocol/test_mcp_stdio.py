@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -180,6 +181,20 @@ def test_pitfall_12_ctrl_c_ends_with_130_at_once(own: Home, busy: bool) -> None:
         code, errors = pipe.exited()
         assert code == 130 and "Traceback" not in errors
         assert time.monotonic() - start < 1.5
+
+
+@posix
+def test_pitfall_12_ctrl_c_among_requests_ends_with_130_too(tmp_path: Path) -> None:
+    """asyncio's own KeyboardInterrupt is lost now and then while requests come and go."""
+    for number in range(8):
+        with Home(tmp_path / str(number)).pipe(odd=True) as pipe:
+            assert pipe.process.stdin is not None
+            pipe.process.stdin.write(b"".join(b'{"jsonrpc":"2.0","id":%d,"method":"ping"}\n' % n for n in range(40)))
+            pipe.process.stdin.flush()
+            time.sleep(0.003 * number)
+            pipe.process.send_signal(signal.SIGINT)
+            code, errors = pipe.exited()
+            assert code == 130 and "Traceback" not in errors
 
 
 @posix

@@ -61,6 +61,7 @@ SAMPLED = {
     "test_a_real_body_is_recorded_promoted_verified_and_replayed": 2,
     "test_an_answer_is_the_same_recorded_or_not": 3,
     "test_everything_that_is_listed_answers": 0,
+    "test_pitfall_12_ctrl_c_among_requests_ends_with_130_too": 0,
     "test_a_client_that_does_not_read_holds_up_no_end": 3,
     "test_a_cancellation_names_a_request_as_the_protocol_reads_it": 4,
     "test_every_progress_token_is_one": 3,

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -48,10 +49,10 @@ def serve(ctx: Context, *, live: bool, toolset: str | None, profile: str | None,
     gc.set_threshold(50_000, 20, 50)
 
     async def run() -> int:
-        with _ended_by_sigterm() as scope:
+        with _ended_by_signals() as ending:
             async with streams(reading, writing, core, dual=dual) as (read, write):
                 await server.run(read, write, server.create_initialization_options())
-        return TERMINATED if scope.cancel_called else int(ExitCode.OK)
+        return ending.code
 
     code = int(ExitCode.OK)
     try:
@@ -72,13 +73,28 @@ def serve(ctx: Context, *, live: bool, toolset: str | None, profile: str | None,
     os._exit(code)
 
 
+@dataclass
+class Ending:
+    """The exit code: that of the signal that ended the server, where one did."""
+
+    code: int = int(ExitCode.OK)
+
+
 @contextlib.contextmanager
-def _ended_by_sigterm() -> Iterator[anyio.CancelScope]:
-    """A scope that SIGTERM cancels, where the system knows that signal."""
+def _ended_by_signals() -> Iterator[Ending]:
+    """Ends what runs inside on SIGTERM and Ctrl-C, where the loop can wait for signals. The KeyboardInterrupt that
+    asyncio makes of Ctrl-C is lost where a scope is being cancelled just then."""
+    ending = Ending()
     with anyio.CancelScope() as scope:
+
+        def end(code: int) -> None:
+            ending.code = code
+            scope.cancel()
+
         with contextlib.suppress(NotImplementedError, RuntimeError):
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, scope.cancel)
-        yield scope
+            for number, code in ((signal.SIGTERM, TERMINATED), (signal.SIGINT, int(ExitCode.INTERRUPTED))):
+                asyncio.get_running_loop().add_signal_handler(number, end, code)
+        yield ending
 
 
 def _only_closed(group: BaseExceptionGroup[BaseException]) -> bool:
