@@ -47,13 +47,13 @@ def modules(*tops: str) -> list[str]:
     return [n for n in tracked() if n.endswith(".py") and n.split("/")[0] in (tops or CODE)]
 
 
-def strings(name: str) -> Iterator[tuple[int, str]]:
+@cache
+def strings(name: str) -> tuple[tuple[int, str], ...]:
     """Line and value of every string literal of a module; docstrings and keys of dicts are left out."""
     skipped = {id(node.value) for node in ast.walk(tree(name)) if isinstance(node, ast.Expr)}
     skipped |= {id(key) for node in ast.walk(tree(name)) if isinstance(node, ast.Dict) for key in node.keys}
-    for node in ast.walk(tree(name)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
-            yield node.lineno, node.value
+    texts = [n for n in ast.walk(tree(name)) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    return tuple((node.lineno, str(node.value)) for node in texts if id(node) not in skipped)
 
 
 def functions(name: str) -> Iterator[tuple[str, int]]:
