@@ -43,8 +43,12 @@ def compacted(result: dict[str, Any], key: str, ctx: Context, size: int | None =
     else:
         resources = []
     resources += linked(written, MESSAGE - 2 * min(size, LIMIT // 2) - max(0, min(size, LIMIT) - LIMIT // 2))
-    found["mcp_resource_manifest"] = {"strategy": "summary_with_resource_refs", "resources": resources}
-    return found
+    return found | manifest(resources)
+
+
+def manifest(resources: list[dict[str, Any]]) -> dict[str, Any]:
+    """The member of an answer that says where its files are."""
+    return {"mcp_resource_manifest": {"strategy": "summary_with_resource_refs", "resources": resources}}
 
 
 def written_files(result: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from keepa_cli.agent.compact import linked, written_files
+from keepa_cli.agent.compact import linked, manifest, written_files
 from keepa_cli.agent.resources import library
 from keepa_cli.agent.resources.model import Content, Reading, as_json, not_found, tool_call
 from keepa_cli.agent.roots import output_folder
@@ -94,8 +94,7 @@ def _figures(reading: Reading, data: Mapping[str, Any], chosen: str) -> dict[str
     folder = output_folder(reading.session.ctx) / "figures"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     drawn = tool_call(reading, FIGURES, {"payload": dict(data), "figure_set": chosen, "out_dir": str(folder)})
-    resources = linked(written_files({"data": drawn}))
-    return drawn | {"mcp_resource_manifest": {"strategy": "summary_with_resource_refs", "resources": resources}}
+    return drawn | manifest(linked(written_files({"data": drawn})))
 
 
 def graphs(reading: Reading) -> Content:
